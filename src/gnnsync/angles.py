@@ -1,0 +1,71 @@
+"""Arithmetic on the circle: reduction, distance, mean, alignment up to a global rotation."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+
+TWO_PI = 2.0 * np.pi
+
+
+def reduce_angle(angle: ArrayLike) -> NDArray[np.float64]:
+    """Reduce to [0, 2π). `np.mod` alone can return 2π itself for tiny negative numbers."""
+    reduced = np.mod(np.asarray(angle, dtype=np.float64), TWO_PI)
+    return np.where(reduced >= TWO_PI, 0.0, reduced)
+
+
+def wrap(angle: ArrayLike) -> NDArray[np.float64]:
+    """Reduce to [-π, π): the signed angle of least size."""
+    return np.mod(np.asarray(angle, dtype=np.float64) + np.pi, TWO_PI) - np.pi
+
+
+def circular_distance(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+    """Geodesic distance min((a-b) mod 2π, (b-a) mod 2π), in [0, π]."""
+    return np.abs(wrap(np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)))
+
+
+def circular_mean(
+    angle: ArrayLike, weight: ArrayLike | None = None, axis: int | None = None
+) -> NDArray[np.float64]:
+    """Direction of Σ w·exp(i·angle), in [0, 2π); 0 where that sum vanishes."""
+    phase = np.exp(1j * np.asarray(angle, dtype=np.float64))
+    if weight is not None:
+        phase = phase * np.asarray(weight, dtype=np.float64)
+    return reduce_angle(np.angle(phase.sum(axis=axis)))
+
+
+def resultant(estimate: ArrayLike, truth: ArrayLike) -> complex:
+    """Mean of exp(i(r - R)) over nodes: argument = global shift, modulus = agreement."""
+    difference = np.asarray(estimate, dtype=np.float64) - np.asarray(truth, dtype=np.float64)
+    return complex(np.exp(1j * difference).mean())
+
+
+def align(estimate: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
+    """Shift `estimate` (n,) by the one angle that brings it nearest to `truth` (n,).
+
+    The circular mean of r - R maximises Re Σ exp(i(r - R - shift)), the chordal criterion.
+    """
+    shift = np.angle(resultant(estimate, truth))
+    return reduce_angle(np.asarray(estimate, dtype=np.float64) - shift)
+
+
+def match_columns(estimate: ArrayLike, truth: ArrayLike) -> NDArray[np.int64]:
+    """Best pairing of k estimated columns with k true ones, each up to its own rotation.
+
+    Returns `order` (k,) such that `estimate[:, order[l]]` belongs to `truth[:, l]`. The optimal
+    assignment gives the same value as trying all k! permutations.
+    """
+    estimate = np.asarray(estimate, dtype=np.float64)
+    truth = np.asarray(truth, dtype=np.float64)
+    agreement = np.abs(np.exp(1j * truth).conj().T @ np.exp(1j * estimate)) / len(truth)
+    return linear_sum_assignment(agreement, maximize=True)[1].astype(np.int64)
+
+
+def align_columns(estimate: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
+    """Match the columns of `estimate` (n, k) to those of `truth` (n, k) and align each."""
+    estimate = np.asarray(estimate, dtype=np.float64)
+    truth = np.asarray(truth, dtype=np.float64)
+    order = match_columns(estimate, truth)
+    columns = [align(estimate[:, j], truth[:, group]) for group, j in enumerate(order)]
+    return np.stack(columns, axis=1)

@@ -1,0 +1,354 @@
+"""MeasurementGraph: noisy pairwise offsets as an edge list."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
+
+from gnnsync.angles import reduce_angle, wrap
+from gnnsync.errors import GraphError, ParameterError
+from gnnsync.triangles import Triangles, find_triangles
+
+if TYPE_CHECKING:
+    import networkx
+    from torch_geometric.data import Data
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasurementGraph:
+    """n nodes with unknown angles and m measured offsets between them.
+
+    Edge e says that theta[src] - theta[dst] ≈ offset[e] mod 2π, where (src, dst) is column e of
+    `edge_index`. Immutable: the arrays are copied in and made read-only.
+
+    Args:
+        edge_index: (2, m) node numbers, source above destination.
+        offset: (m,) radians; reduced to [0, 2π).
+        num_nodes: n.
+        weight: (m,) positive and finite, the trust in each measurement; all equal if not given.
+        angles: (n, k) true angles, where known.
+        group: (m,) the true set of angles each edge measures, 0..k-1, or -1 for an outlier.
+        node_names: n distinct names; the node numbers if not given.
+    """
+
+    edge_index: NDArray[np.int64]
+    offset: NDArray[np.float64]
+    num_nodes: int
+    weight: NDArray[np.float64] | None = None
+    angles: NDArray[np.float64] | None = None
+    group: NDArray[np.int64] | None = None
+    node_names: tuple[Hashable, ...] | None = None
+
+    def __post_init__(self) -> None:
+        n = self.num_nodes
+        if isinstance(n, bool) or int(n) != n or n < 1:
+            raise GraphError(f"num_nodes = {n!r}: must be a whole number, at least 1")
+        object.__setattr__(self, "num_nodes", int(n))
+        self._set("edge_index", _whole_numbers("edge_index", self.edge_index))
+        if self.edge_index.ndim != 2 or len(self.edge_index) != 2:
+            raise GraphError(f"edge_index has shape {self.edge_index.shape}: must be (2, m)")
+        m = self.num_edges
+        self._set("offset", reduce_angle(_finite("offset", self.offset, (m,))))
+        self._check_edges()
+        if self.weight is not None:
+            weight = _finite("weight", self.weight, (m,))
+            if m and weight.min() <= 0:
+                e = int(np.argmin(weight))
+                raise GraphError(f"weight of edge {e} is {weight[e]:g}: must be greater than 0")
+            self._set("weight", weight)
+        if self.angles is not None:
+            angles = np.asarray(self.angles, dtype=np.float64)
+            angles = angles[:, None] if angles.ndim == 1 else angles
+            if angles.ndim != 2 or len(angles) != self.num_nodes:
+                raise GraphError(f"angles have shape {angles.shape}: must be ({n}, k)")
+            self._set("angles", reduce_angle(_finite("angles", angles, angles.shape)))
+        if self.group is not None:
+            group = _whole_numbers("group", self.group)
+            if group.shape != (m,):
+                raise GraphError(f"group has shape {group.shape}: must be ({m},)")
+            k = self.angles.shape[1] if self.angles is not None else None
+            if m and (group.min() < -1 or (k is not None and group.max() >= k)):
+                most = "k-1" if k is None else k - 1
+                raise GraphError(f"group must be -1 (outlier) or 0..{most}")
+            self._set("group", group)
+        if self.node_names is not None:
+            names = tuple(self.node_names)
+            if len(names) != n or len(set(names)) != n:
+                raise GraphError(f"node_names must be {n} distinct names, got {len(set(names))}")
+            object.__setattr__(self, "node_names", names)
+
+    def _set(self, name: str, value: NDArray[Any]) -> None:
+        value = np.array(value, order="C")
+        value.flags.writeable = False
+        object.__setattr__(self, name, value)
+
+    def _check_edges(self) -> None:
+        if not self.num_edges:
+            return
+        if self.edge_index.min() < 0 or self.edge_index.max() >= self.num_nodes:
+            e = int(np.argmax(((self.edge_index < 0) | (self.edge_index >= self.num_nodes)).any(0)))
+            raise GraphError(
+                f"edge {e} joins nodes {tuple(self.edge_index[:, e].tolist())}: "
+                f"node numbers must be in 0..{self.num_nodes - 1}"
+            )
+        loops = self.src == self.dst
+        if loops.any():
+            e = int(np.argmax(loops))
+            raise GraphError(f"edge {e} is a self-loop at node {self.src[e]}: remove it")
+        if self.num_parallel:
+            log.info(
+                "%d of %d edges repeat a pair of nodes; each is kept as a measurement of its own",
+                self.num_parallel,
+                self.num_edges,
+            )
+
+    # --- ways in -----------------------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls,
+        src: Iterable[Hashable],
+        dst: Iterable[Hashable],
+        offset: ArrayLike,
+        *,
+        weight: ArrayLike | None = None,
+        node_names: Sequence[Hashable] | None = None,
+        angles: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+    ) -> MeasurementGraph:
+        """Build from node names of any hashable kind.
+
+        Nodes are numbered in the order of `node_names` if given, else by first appearance.
+        """
+        sources, targets = list(src), list(dst)
+        if len(sources) != len(targets):
+            raise GraphError(f"src has {len(sources)} entries and dst {len(targets)}: must agree")
+        number: dict[Hashable, int] = {name: i for i, name in enumerate(node_names or ())}
+        if node_names is None:
+            for pair in zip(sources, targets, strict=True):
+                for name in pair:
+                    number.setdefault(name, len(number))
+        try:
+            index = [[number[name] for name in side] for side in (sources, targets)]
+        except KeyError as error:
+            raise GraphError(f"node {error.args[0]!r} is not among node_names") from None
+        return cls(
+            edge_index=np.array(index, dtype=np.int64).reshape(2, -1),
+            offset=offset,  # type: ignore[arg-type]
+            num_nodes=len(number),
+            weight=weight,  # type: ignore[arg-type]
+            angles=angles,  # type: ignore[arg-type]
+            group=group,  # type: ignore[arg-type]
+            node_names=tuple(number),
+        )
+
+    @classmethod
+    def from_adjacency(cls, matrix: Any, **options: Any) -> MeasurementGraph:
+        """Build from an n × n array or scipy sparse matrix of offsets.
+
+        In a dense array a zero means "no edge"; in a sparse one a *stored* zero is a measurement.
+        Entries (i, j) and (j, i) are two measurements if both are present.
+        """
+        matrix = matrix if sp.issparse(matrix) else sp.coo_array(np.asarray(matrix))
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(f"adjacency has shape {matrix.shape}: must be square")
+        coo = matrix.tocoo()
+        index = np.stack([coo.row, coo.col]).astype(np.int64)
+        return cls(index, coo.data, matrix.shape[0], **options)
+
+    @classmethod
+    def from_pyg(cls, data: Data) -> MeasurementGraph:
+        """Build from a PyTorch Geometric `Data` as written by `to_pyg`."""
+
+        def numpy(name: str) -> Any:
+            value = getattr(data, name, None)
+            return None if value is None else value.detach().cpu().numpy()
+
+        offset = numpy("edge_attr") if hasattr(data, "edge_attr") else None
+        if offset is None:
+            raise GraphError("data.edge_attr is missing: it must hold the offsets, shape (m,)")
+        return cls(
+            edge_index=numpy("edge_index"),
+            offset=offset.reshape(-1),
+            num_nodes=int(data.num_nodes or 0),
+            weight=numpy("edge_weight"),
+            angles=numpy("y"),
+            group=numpy("edge_group"),
+            node_names=getattr(data, "node_names", None),
+        )
+
+    # --- ways out ----------------------------------------------------------------------------
+
+    def to_pyg(self) -> Data:
+        """A PyTorch Geometric `Data`: edge_attr = offsets, y = true angles, float64."""
+        import torch
+        from torch_geometric.data import Data
+
+        data = Data(
+            edge_index=torch.tensor(self.edge_index),
+            edge_attr=torch.tensor(self.offset),
+            num_nodes=self.num_nodes,
+        )
+        optional = {"edge_weight": self.weight, "y": self.angles, "edge_group": self.group}
+        for name, value in optional.items():
+            if value is not None:
+                data[name] = torch.tensor(value)
+        if self.node_names is not None:
+            data["node_names"] = self.node_names
+        return data
+
+    def to_networkx(self) -> networkx.MultiDiGraph:
+        """A directed multigraph on the node names; offset, weight, group are edge attributes."""
+        import networkx
+
+        names = self.node_names or tuple(range(self.num_nodes))
+        graph = networkx.MultiDiGraph()
+        for i, name in enumerate(names):
+            truth = {} if self.angles is None else {"angles": tuple(self.angles[i].tolist())}
+            graph.add_node(name, **truth)
+        columns = {"offset": self.offset, "weight": self.weight, "group": self.group}
+        present = {key: value.tolist() for key, value in columns.items() if value is not None}
+        for e, (i, j) in enumerate(self.edge_index.T.tolist()):
+            graph.add_edge(names[i], names[j], **{key: value[e] for key, value in present.items()})
+        return graph
+
+    def replace(self, **changes: Any) -> MeasurementGraph:
+        """The same graph with some fields changed, validated anew."""
+        return replace(self, **changes)
+
+    def subgraph(self, nodes: NDArray[np.int64]) -> tuple[MeasurementGraph, NDArray[np.int64]]:
+        """The graph induced on `nodes` (numbered in that order) and the ids of its edges."""
+        position = np.full(self.num_nodes, -1)
+        position[nodes] = np.arange(len(nodes))
+        index = position[self.edge_index]
+        kept = np.flatnonzero((index >= 0).all(axis=0))
+        names = self.node_names
+        part = MeasurementGraph(
+            edge_index=index[:, kept],
+            offset=self.offset[kept],
+            num_nodes=len(nodes),
+            weight=None if self.weight is None else self.weight[kept],
+            angles=None if self.angles is None else self.angles[nodes],
+            group=None if self.group is None else self.group[kept],
+            node_names=None if names is None else tuple(names[i] for i in nodes),
+        )
+        return part, kept
+
+    # --- derived -----------------------------------------------------------------------------
+
+    @property
+    def num_edges(self) -> int:
+        """Number m of measurements."""
+        return self.edge_index.shape[1]
+
+    @property
+    def src(self) -> NDArray[np.int64]:
+        """Source nodes (m,)."""
+        return self.edge_index[0]
+
+    @property
+    def dst(self) -> NDArray[np.int64]:
+        """Destination nodes (m,)."""
+        return self.edge_index[1]
+
+    @cached_property
+    def edge_weight(self) -> NDArray[np.float64]:
+        """Weights (m,), ones where none were given."""
+        return np.ones(self.num_edges) if self.weight is None else self.weight
+
+    @cached_property
+    def num_parallel(self) -> int:
+        """How many edges join a pair of nodes that an earlier edge joins, in either direction."""
+        key = self.edge_index.min(axis=0) * self.num_nodes + self.edge_index.max(axis=0)
+        return self.num_edges - len(np.unique(key))
+
+    @cached_property
+    def triangles(self) -> Triangles:
+        """Every triangle once, as three edge ids with signs."""
+        return find_triangles(self.edge_index, self.num_nodes)
+
+    @cached_property
+    def components(self) -> NDArray[np.int64]:
+        """Connected component (n,) of each node, numbered by first appearance."""
+        ones = np.ones(self.num_edges, dtype=np.int8)
+        shape = (self.num_nodes, self.num_nodes)
+        labels = connected_components(sp.coo_array((ones, (self.src, self.dst)), shape=shape))[1]
+        _, first, label = np.unique(labels, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[label]
+
+    @property
+    def num_components(self) -> int:
+        """Number of connected components, isolated nodes included."""
+        return int(self.components.max()) + 1
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether every node can be reached from every other."""
+        return self.num_components == 1
+
+    @cached_property
+    def degree(self) -> NDArray[np.float64]:
+        """Weighted degree (n,): sum of the weights of the edges at each node."""
+        both = np.concatenate([self.edge_weight, self.edge_weight])
+        total = np.bincount(self.edge_index.ravel(), weights=both, minlength=self.num_nodes)
+        return total.astype(np.float64)
+
+    @cached_property
+    def hermitian(self) -> sp.csr_array:
+        """H (n, n) with H[src, dst] = w·exp(i·offset) and its conjugate at [dst, src].
+
+        Parallel edges add up. With exact offsets H exp(iθ) = degree · exp(iθ).
+        """
+        return self.weighted_hermitian(self.edge_weight)
+
+    def weighted_hermitian(self, weight: NDArray[np.float64]) -> sp.csr_array:
+        """The Hermitian matrix with edge weights (m,) of the caller's choice."""
+        value = weight * np.exp(1j * self.offset)
+        row = np.concatenate([self.src, self.dst])
+        col = np.concatenate([self.dst, self.src])
+        data = np.concatenate([value, value.conj()])
+        return sp.coo_array((data, (row, col)), shape=(self.num_nodes,) * 2).tocsr()
+
+    def residual(self, angles: NDArray[np.float64]) -> NDArray[np.float64]:
+        """wrap(r[src] - r[dst] - offset) in [-π, π), of shape (m,) or (m, k) like `angles`."""
+        offset = self.offset if angles.ndim == 1 else self.offset[:, None]
+        return wrap(angles[self.src] - angles[self.dst] - offset)
+
+    def __repr__(self) -> str:
+        present = [f.name for f in fields(self)[3:] if getattr(self, f.name) is not None]
+        extra = f", {', '.join(present)}" if present else ""
+        return f"MeasurementGraph(num_nodes={self.num_nodes}, num_edges={self.num_edges}{extra})"
+
+
+def _finite(name: str, value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise GraphError(f"{name} must hold numbers") from None
+    if array.shape != shape:
+        raise GraphError(f"{name} has shape {array.shape}: must be {shape}")
+    bad = ~np.isfinite(array)
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        at = place[0] if len(place) == 1 else place
+        raise GraphError(f"{name}[{at}] is {array[place]}: must be finite")
+    return array
+
+
+def _whole_numbers(name: str, value: Any) -> NDArray[np.int64]:
+    array = np.asarray(value)
+    if array.dtype.kind in "iu" or array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.rint(array)).all():
+        return array.astype(np.int64)
+    raise ParameterError(name, f"array of {array.dtype}", "an array of whole numbers")
