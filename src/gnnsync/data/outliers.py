@@ -40,20 +40,15 @@ def observe(
 
     # Thresholds (1-η)l/k for l = 1..k; side="right" keeps the intervals closed on the left.
     thresholds = (1.0 - eta) * np.arange(1, k + 1) / k
-    group = np.searchsorted(thresholds, selection, side="right")
-    outlier = group == k
-    group = np.where(outlier, -1, group)
+    interval = np.searchsorted(thresholds, selection, side="right")
+    outlier = interval == k
+    group = np.where(outlier, -1, interval)
 
     i, j = pairs
     own = np.where(outlier, 0, group)
     difference = angles[i, own] - angles[j, own] + inlier_noise * jitter
     offset = np.where(outlier, noise_angle, difference)
-    if orientation == "random":
-        reverse = coin < 0.5
-    elif orientation == "upper":
-        reverse = np.zeros(m, dtype=bool)
-    else:
-        reverse = offset < 0
+    reverse = {"random": coin < 0.5, "upper": coin < 0, "released": offset < 0}[orientation]
     edge_index = np.where(reverse, pairs[::-1], pairs)
     offset = reduce_angle(np.where(reverse, -offset, offset))
     return MeasurementGraph(edge_index, offset, n, angles=angles, group=group)

@@ -63,18 +63,18 @@ class SyntheticDataModule(SyncDataModule):
         """Draw until the measurement graph is connected, then observe it."""
         for_pairs, for_angles, for_offsets = np.random.default_rng(seed).spawn(3)
         angles = self.angles(self.n, self.k, for_angles)
-        for draw in range(1, self.max_draws + 1):
+        for draw in range(self.max_draws):
             pairs = self.measurement(self.n, self.p, int(for_pairs.integers(2**31)))
             graph = MeasurementGraph(pairs, np.zeros(pairs.shape[1]), self.n)
             if graph.is_connected:
+                if draw:
+                    log.info("network seed %d: connected after %d redraws", seed, draw)
                 break
         else:
             raise GraphError(
                 f"no connected measurement graph in {self.max_draws} draws for n = {self.n}, "
                 f"p = {self.p:g}, seed {seed}: raise p (data.p) or max_draws (data.max_draws)"
             )
-        if draw > 1:
-            log.info("network seed %d: connected at draw %d of the measurement graph", seed, draw)
         return observe(
             pairs,
             angles,
