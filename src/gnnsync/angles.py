@@ -17,7 +17,7 @@ def reduce_angle(angle: ArrayLike) -> NDArray[np.float64]:
 
 def wrap(angle: ArrayLike) -> NDArray[np.float64]:
     """Reduce to [-π, π): the signed angle of least size."""
-    return np.mod(np.asarray(angle, dtype=np.float64) + np.pi, TWO_PI) - np.pi
+    return reduce_angle(np.asarray(angle, dtype=np.float64) + np.pi) - np.pi
 
 
 def circular_distance(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
@@ -32,7 +32,10 @@ def circular_mean(
     phase = np.exp(1j * np.asarray(angle, dtype=np.float64))
     if weight is not None:
         phase = phase * np.asarray(weight, dtype=np.float64)
-    return reduce_angle(np.angle(phase.sum(axis=axis)))
+    total = phase.sum(axis=axis)
+    # Opposite directions cancel up to rounding only, and the direction of rounding means nothing.
+    vanishes = np.abs(total) <= 1e-12 * np.abs(phase).sum(axis=axis)
+    return np.where(vanishes, 0.0, reduce_angle(np.angle(total)))
 
 
 def resultant(estimate: ArrayLike, truth: ArrayLike) -> complex:

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 
 class GnnsyncError(Exception):
     """Base of the errors that a user can mend; the command line prints them in one line."""
@@ -41,11 +44,18 @@ def check_real(
     open_high: bool = False,
 ) -> float:
     """Return `value` as a float if it is a finite real number within the bounds."""
-    bounds = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
-    allowed = "a finite number" if math.isinf(low) and math.isinf(high) else f"a number in {bounds}"
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    left = "(" if open_low or math.isinf(low) else "["
+    right = ")" if open_high or math.isinf(high) else "]"
+    unbounded = math.isinf(low) and math.isinf(high)
+    allowed = "a finite number" if unbounded else f"a number in {left}{low:g}, {high:g}{right}"
+    try:
+        number = (
+            math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+        )
+    except OverflowError:  # a whole number beyond the largest float
+        number = math.inf
+    if not math.isfinite(number):
         raise ParameterError(name, value, allowed)
-    number = float(value)
     below = number <= low if open_low else number < low
     above = number >= high if open_high else number > high
     if below or above:
@@ -67,7 +77,7 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None) -> i
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """Return `value` if it is one of `choices`."""
     options = list(choices)
-    if value not in options:
+    if not isinstance(value, str) or value not in options:
         raise ParameterError(name, value, "one of " + ", ".join(options))
     return str(value)
 
@@ -77,3 +87,42 @@ def check_bool(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise ParameterError(name, value, "true or false")
     return value
+
+
+def check_array(
+    name: str, value: ArrayLike, shape: tuple[int, ...] | None = None
+) -> NDArray[np.float64]:
+    """Return `value` as a float64 array if its entries are finite and it has this shape."""
+    array = _numbers(name, value).astype(np.float64)
+    if shape is not None and array.shape != shape:
+        raise GraphError(f"{name} has shape {array.shape}: must be {shape}")
+    _reject(name, array, ~np.isfinite(array), "must be finite")
+    return array
+
+
+def check_whole_array(name: str, value: ArrayLike) -> NDArray[np.int64]:
+    """Return `value` as an int64 array if all its entries are whole numbers."""
+    array = _numbers(name, value)
+    if array.dtype.kind == "f":
+        # Beyond 2⁵³ a float no longer tells neighbouring whole numbers apart.
+        whole = (array == np.rint(array)) & (np.abs(array) <= 2**53)
+        _reject(name, array, ~whole, "must be a whole number")
+    return array.astype(np.int64)
+
+
+def _numbers(name: str, value: ArrayLike) -> NDArray[Any]:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise GraphError(f"{name} is ragged: its rows must have equal length") from None
+    if array.size and array.dtype.kind not in "fiu":
+        first = array.ravel()[0]
+        raise GraphError(f"{name} holds {array.dtype} ({first!r}): must hold real numbers")
+    return array
+
+
+def _reject(name: str, array: NDArray[Any], bad: NDArray[np.bool_], requirement: str) -> None:
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        at = ", ".join(map(str, place))
+        raise GraphError(f"{name}[{at}] is {array[place]}: {requirement}")

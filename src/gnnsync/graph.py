@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from gnnsync.angles import reduce_angle, wrap
-from gnnsync.errors import GraphError, ParameterError
+from gnnsync.errors import GraphError, check_array, check_integer, check_whole_array
 from gnnsync.triangles import Triangles, find_triangles
 
 if TYPE_CHECKING:
@@ -50,47 +50,44 @@ class MeasurementGraph:
     node_names: tuple[Hashable, ...] | None = None
 
     def __post_init__(self) -> None:
-        n = self.num_nodes
-        if isinstance(n, bool) or int(n) != n or n < 1:
-            raise GraphError(f"num_nodes = {n!r}: must be a whole number, at least 1")
-        object.__setattr__(self, "num_nodes", int(n))
-        self._set("edge_index", _whole_numbers("edge_index", self.edge_index))
+        n = check_integer("num_nodes", self.num_nodes, 1)
+        object.__setattr__(self, "num_nodes", n)
+        self._set("edge_index", check_whole_array("edge_index", self.edge_index))
         if self.edge_index.ndim != 2 or len(self.edge_index) != 2:
             raise GraphError(f"edge_index has shape {self.edge_index.shape}: must be (2, m)")
         m = self.num_edges
-        self._set("offset", reduce_angle(_finite("offset", self.offset, (m,))))
+        self._set("offset", reduce_angle(check_array("offset", self.offset, (m,))))
         self._check_edges()
         if self.weight is not None:
-            weight = _finite("weight", self.weight, (m,))
+            weight = check_array("weight", self.weight, (m,))
             if m and weight.min() <= 0:
                 e = int(np.argmin(weight))
                 raise GraphError(f"weight of edge {e} is {weight[e]:g}: must be greater than 0")
             self._set("weight", weight)
         if self.angles is not None:
-            angles = np.asarray(self.angles, dtype=np.float64)
+            angles = check_array("angles", self.angles)
             angles = angles[:, None] if angles.ndim == 1 else angles
-            if angles.ndim != 2 or len(angles) != self.num_nodes:
-                raise GraphError(f"angles have shape {angles.shape}: must be ({n}, k)")
-            self._set("angles", reduce_angle(_finite("angles", angles, angles.shape)))
+            if angles.ndim != 2 or len(angles) != n or not angles.shape[1]:
+                raise GraphError(f"angles has shape {angles.shape}: must be ({n}, k)")
+            self._set("angles", reduce_angle(angles))
         if self.group is not None:
-            group = _whole_numbers("group", self.group)
+            group = check_whole_array("group", self.group)
             if group.shape != (m,):
                 raise GraphError(f"group has shape {group.shape}: must be ({m},)")
-            k = self.angles.shape[1] if self.angles is not None else None
-            if m and (group.min() < -1 or (k is not None and group.max() >= k)):
-                most = "k-1" if k is None else k - 1
-                raise GraphError(f"group must be -1 (outlier) or 0..{most}")
+            k = None if self.angles is None else self.angles.shape[1]
+            bad = (group < -1) | (group >= (np.inf if k is None else k))
+            if bad.any():
+                e, most = int(np.argmax(bad)), "k-1" if k is None else k - 1
+                raise GraphError(f"group[{e}] is {group[e]}: must be -1 (outlier) or 0..{most}")
             self._set("group", group)
         if self.node_names is not None:
-            names = tuple(self.node_names)
-            if len(names) != n or len(set(names)) != n:
-                raise GraphError(f"node_names must be {n} distinct names, got {len(set(names))}")
+            names = _distinct(self.node_names)
+            if len(names) != n:
+                raise GraphError(f"node_names has {len(names)} names: must have {n}")
             object.__setattr__(self, "node_names", names)
 
     def _set(self, name: str, value: NDArray[Any]) -> None:
-        value = np.array(value, order="C")
-        value.flags.writeable = False
-        object.__setattr__(self, name, value)
+        object.__setattr__(self, name, _read_only(np.array(value, order="C")))
 
     def _check_edges(self) -> None:
         if not self.num_edges:
@@ -130,14 +127,14 @@ class MeasurementGraph:
 
         Nodes are numbered in the order of `node_names` if given, else by first appearance.
         """
-        sources, targets = list(src), list(dst)
+        sources, targets = _names(src), _names(dst)
         if len(sources) != len(targets):
             raise GraphError(f"src has {len(sources)} entries and dst {len(targets)}: must agree")
-        number: dict[Hashable, int] = {name: i for i, name in enumerate(node_names or ())}
         if node_names is None:
-            for pair in zip(sources, targets, strict=True):
-                for name in pair:
-                    number.setdefault(name, len(number))
+            ends = (name for pair in zip(sources, targets, strict=True) for name in pair)
+            number = {name: i for i, name in enumerate(_distinct(ends, repeats=True))}
+        else:
+            number = {name: i for i, name in enumerate(_distinct(_names(node_names)))}
         try:
             index = [[number[name] for name in side] for side in (sources, targets)]
         except KeyError as error:
@@ -228,6 +225,12 @@ class MeasurementGraph:
 
     def subgraph(self, nodes: NDArray[np.int64]) -> tuple[MeasurementGraph, NDArray[np.int64]]:
         """The graph induced on `nodes` (numbered in that order) and the ids of its edges."""
+        nodes = check_whole_array("nodes", nodes)
+        outside = nodes[(nodes < 0) | (nodes >= self.num_nodes)]
+        if len(outside):
+            raise GraphError(f"nodes has {outside[0]}: must be in 0..{self.num_nodes - 1}")
+        if len(np.unique(nodes)) < len(nodes):
+            raise GraphError(f"nodes has {len(nodes)} entries, some twice: must be distinct")
         position = np.full(self.num_nodes, -1)
         position[nodes] = np.arange(len(nodes))
         index = position[self.edge_index]
@@ -264,7 +267,7 @@ class MeasurementGraph:
     @cached_property
     def edge_weight(self) -> NDArray[np.float64]:
         """Weights (m,), ones where none were given."""
-        return np.ones(self.num_edges) if self.weight is None else self.weight
+        return _read_only(np.ones(self.num_edges)) if self.weight is None else self.weight
 
     @cached_property
     def num_parallel(self) -> int:
@@ -284,7 +287,7 @@ class MeasurementGraph:
         shape = (self.num_nodes, self.num_nodes)
         labels = connected_components(sp.coo_array((ones, (self.src, self.dst)), shape=shape))[1]
         _, first, label = np.unique(labels, return_index=True, return_inverse=True)
-        return np.argsort(np.argsort(first))[label]
+        return _read_only(np.argsort(np.argsort(first))[label])
 
     @property
     def num_components(self) -> int:
@@ -301,7 +304,7 @@ class MeasurementGraph:
         """Weighted degree (n,): sum of the weights of the edges at each node."""
         both = np.concatenate([self.edge_weight, self.edge_weight])
         total = np.bincount(self.edge_index.ravel(), weights=both, minlength=self.num_nodes)
-        return total.astype(np.float64)
+        return _read_only(total.astype(np.float64))
 
     @cached_property
     def hermitian(self) -> sp.csr_array:
@@ -330,25 +333,25 @@ class MeasurementGraph:
         return f"MeasurementGraph(num_nodes={self.num_nodes}, num_edges={self.num_edges}{extra})"
 
 
-def _finite(name: str, value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise GraphError(f"{name} must hold numbers") from None
-    if array.shape != shape:
-        raise GraphError(f"{name} has shape {array.shape}: must be {shape}")
-    bad = ~np.isfinite(array)
-    if bad.any():
-        place = tuple(int(i) for i in np.argwhere(bad)[0])
-        at = place[0] if len(place) == 1 else place
-        raise GraphError(f"{name}[{at}] is {array[place]}: must be finite")
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
     return array
 
 
-def _whole_numbers(name: str, value: Any) -> NDArray[np.int64]:
-    array = np.asarray(value)
-    if array.dtype.kind in "iu" or array.size == 0:
-        return array.astype(np.int64)
-    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.rint(array)).all():
-        return array.astype(np.int64)
-    raise ParameterError(name, f"array of {array.dtype}", "an array of whole numbers")
+def _names(values: Iterable[Hashable]) -> list[Hashable]:
+    # Entries of a tensor hash by identity: as plain numbers they are the same node again.
+    return list(values.tolist() if hasattr(values, "tolist") else values)
+
+
+def _distinct(names: Iterable[Hashable], *, repeats: bool = False) -> tuple[Hashable, ...]:
+    seen: dict[Hashable, None] = {}
+    for name in names:
+        try:
+            if name in seen and not repeats:
+                raise GraphError(f"node_names has {name!r} twice: names must be distinct")
+            seen[name] = None
+        except TypeError:
+            raise GraphError(
+                f"node name {name!r} is not hashable: use a str, int or tuple"
+            ) from None
+    return tuple(seen)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from gnnsync.angles import align, circular_distance, match_columns, resultant, wrap
-from gnnsync.errors import GraphError
+from gnnsync.angles import align_columns, circular_distance, match_columns, resultant, wrap
+from gnnsync.errors import GraphError, check_array, check_choice
 from gnnsync.graph import MeasurementGraph
 
 Angles = NDArray[np.float64]
@@ -44,9 +44,13 @@ def upset(graph: MeasurementGraph, angles: Angles, norm: str = "mean") -> float:
 
     `mean` is the weighted mean of M; `frobenius` is ‖M‖_F / t as in the paper's upset loss.
     """
+    check_choice("norm", norm, ("mean", "frobenius"))
+    columns = _as_columns("angles", angles)
+    if len(columns) != graph.num_nodes:
+        raise GraphError(f"angles have {len(columns)} rows: the graph has {graph.num_nodes} nodes")
     if not graph.num_edges:
         return 0.0
-    residual = np.abs(graph.residual(_as_columns(angles))).min(axis=1)
+    residual = np.abs(graph.residual(columns)).min(axis=1)
     weight = graph.edge_weight / graph.edge_weight.mean()
     if norm == "mean":
         return float((weight * residual).mean())
@@ -74,15 +78,15 @@ def average_normalized_error(points: Angles, truth: Angles) -> float:
     if points.shape != truth.shape:
         raise GraphError(f"points have shape {points.shape} and the truth {truth.shape}")
     spread = np.linalg.norm(truth - truth.mean(axis=0))
+    if spread == 0:
+        raise GraphError("all true points coincide: the ANE has no scale to be measured against")
     return float(np.linalg.norm(points - truth) / spread)
 
 
 def aligned_error(estimate: Angles, truth: Angles) -> Angles:
     """Geodesic distance (n, k) of each angle from the truth, columns matched and aligned."""
     estimate, truth = _columns(estimate, truth)
-    order = match_columns(estimate, truth)
-    aligned = [align(estimate[:, j], truth[:, group]) for group, j in enumerate(order)]
-    return circular_distance(np.stack(aligned, axis=1), truth)
+    return circular_distance(align_columns(estimate, truth), truth)
 
 
 def _geodesic_variance(difference: Angles) -> float:
@@ -97,13 +101,13 @@ def _geodesic_variance(difference: Angles) -> float:
     return float(max((square / n - (total / n) ** 2).min(), 0.0))
 
 
-def _as_columns(angles: Angles) -> Angles:
-    angles = np.asarray(angles, dtype=np.float64)
+def _as_columns(name: str, angles: Angles) -> Angles:
+    angles = check_array(name, angles)
     return angles[:, None] if angles.ndim == 1 else angles
 
 
 def _columns(estimate: Angles, truth: Angles) -> tuple[Angles, Angles]:
-    estimate, truth = _as_columns(estimate), _as_columns(truth)
+    estimate, truth = _as_columns("estimate", estimate), _as_columns("truth", truth)
     if estimate.shape != truth.shape:
         raise GraphError(f"estimate has shape {estimate.shape}, the truth {truth.shape}: differ")
     return estimate, truth

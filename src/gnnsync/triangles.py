@@ -53,6 +53,7 @@ def find_triangles(edge_index: NDArray[np.int64], num_nodes: int) -> Triangles:
     # The walk u → v → w → u runs up two sides and down the third.
     signs = upward[edges]
     signs[:, 2] *= -1
+    edges.flags.writeable = signs.flags.writeable = False
     return Triangles(edges, signs)
 
 
@@ -70,11 +71,10 @@ def _pair_triangles(pair_key: NDArray[np.int64], num_nodes: int) -> NDArray[np.i
         stop = max(int(np.searchsorted(ends, done + _WEDGES_PER_CHUNK, side="right")), start + 1)
         count = wedges[start:stop]
         uv = np.repeat(np.arange(start, stop), count)
-        step = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        uw = uv + 1 + step
+        uw = uv + 1 + np.arange(len(uv)) - np.repeat(np.cumsum(count) - count, count)
         wanted = high[uv] * num_nodes + high[uw]
         vw = np.minimum(np.searchsorted(pair_key, wanted), len(pair_key) - 1)
-        closed = pair_key[vw] == wanted
+        closed = np.flatnonzero(pair_key[vw] == wanted)
         found.append(np.stack([uv[closed], vw[closed], uw[closed]], axis=1))
         start = stop
     return np.concatenate(found) if found else np.empty((0, 3), dtype=np.int64)
@@ -87,6 +87,8 @@ def _expand_parallel(
     pair_size: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Replace pairs by edge ids; a pair measured s times contributes each of its s edges."""
+    if pair_size.max(initial=1) == 1:
+        return order[pair_triangles]
     size = pair_size[pair_triangles]
     copies = size.prod(axis=1)
     which = np.repeat(np.arange(len(pair_triangles)), copies)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from lightning import LightningDataModule
@@ -27,7 +27,7 @@ class SyncDataModule(LightningDataModule):
     def __init__(self, k: int = 1, seeds: Sequence[int] = (10, 20, 30, 40, 50)) -> None:
         super().__init__()
         self.k = check_integer("k", k, 1)
-        if isinstance(seeds, (str, int)) or not len(seeds):
+        if isinstance(seeds, str) or not isinstance(seeds, Iterable) or not len(seeds):
             raise ParameterError("seeds", seeds, "a list of whole numbers, such as [10,20]")
         self.seeds = [check_integer("seeds", seed, 0) for seed in seeds]
         if len(set(self.seeds)) < len(self.seeds):

@@ -24,7 +24,9 @@ def erdos_renyi(n: int, p: float, seed: int) -> NDArray[np.int64]:
 
 def barabasi_albert(n: int, p: float, seed: int) -> NDArray[np.int64]:
     """Preferential attachment; each new node brings ⌈np/2⌉ edges (at least 1, below n)."""
-    return _pairs(nx.barabasi_albert_graph(n, min(max(math.ceil(n * p / 2), 1), n - 1), seed=seed))
+    # Rounded first: 200 · 0.07 / 2 is 7, and a hair more than 7 in floating point.
+    attached = min(max(math.ceil(round(n * p / 2, 9)), 1), n - 1)
+    return _pairs(nx.barabasi_albert_graph(n, attached, seed=seed))
 
 
 def random_geometric(n: int, p: float, seed: int) -> NDArray[np.int64]:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnnsync.angles import TWO_PI, reduce_angle
+from gnnsync.errors import check_choice, check_real
 from gnnsync.graph import MeasurementGraph
 
 ORIENTATIONS = ("random", "upper", "released")
@@ -31,8 +32,12 @@ def observe(
       * ``upper``: always i → j;
       * ``released``: as in the authors' released code, where true differences are not reduced
         mod 2π before the non-negative one is kept. An inlier points from the larger to the smaller
-        angle, an outlier always from i to j: the direction *leaks the truth*.
+        angle (with `inlier_noise`: as the noisy difference has it), an outlier always from i to j:
+        the direction *leaks the truth*.
     """
+    check_real("eta", eta, 0, 1)
+    check_real("inlier_noise", inlier_noise, 0)
+    check_choice("orientation", orientation, ORIENTATIONS)
     n, k = angles.shape
     m = pairs.shape[1]
     selection, noise_angle = rng.random(m), rng.uniform(0.0, TWO_PI, m)
@@ -48,7 +53,9 @@ def observe(
     own = np.where(outlier, 0, group)
     difference = angles[i, own] - angles[j, own] + inlier_noise * jitter
     offset = np.where(outlier, noise_angle, difference)
-    reverse = {"random": coin < 0.5, "upper": coin < 0, "released": offset < 0}[orientation]
+    reverse = np.zeros(m, dtype=bool)  # "upper"
+    if orientation != "upper":
+        reverse = coin < 0.5 if orientation == "random" else offset < 0
     edge_index = np.where(reverse, pairs[::-1], pairs)
     offset = reduce_angle(np.where(reverse, -offset, offset))
     return MeasurementGraph(edge_index, offset, n, angles=angles, group=group)

@@ -87,8 +87,8 @@ class SyntheticDataModule(SyncDataModule):
     def describe(self) -> dict[str, Any]:
         """Model, prior and parameters."""
         return {
-            "graph": getattr(self.measurement, "__name__", str(self.measurement)),
-            "angles": type(self.angles).__name__,
+            "graph": _name(self.measurement),
+            "angles": _name(self.angles),
             "n": self.n,
             "p": self.p,
             "eta": self.eta,
@@ -96,3 +96,9 @@ class SyntheticDataModule(SyncDataModule):
             "orientation": self.orientation,
             "inlier_noise": self.inlier_noise,
         }
+
+
+def _name(part: Any) -> str:
+    """Name of a function, of the function inside a `functools.partial`, or of an object's class."""
+    function = getattr(part, "func", part)
+    return str(getattr(function, "__name__", type(function).__name__))
