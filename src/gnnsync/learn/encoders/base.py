@@ -1,0 +1,33 @@
+"""What an encoder is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from gnnsync.learn.batch import ReplicaBatch
+
+
+class Encoder(nn.Module):
+    """A digraph network from node features to node embeddings, R replicas at once.
+
+    Subclasses take `(replicas, in_features, groups, **own)`, declare `embedding` (the width e per
+    group), build their graph operators in `attach`, and map features (R, n, in_features) to
+    embeddings (R, n, groups, e) in `forward`.
+    """
+
+    embedding: int
+
+    def attach(self, batch: ReplicaBatch) -> None:
+        """Build the operators that depend on the graphs, once per job."""
+        raise NotImplementedError
+
+    def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
+        """Draw the parameters, replica r from `generators[r]`."""
+        raise NotImplementedError
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(R, n, in_features) → (R, n, groups, e)."""
+        raise NotImplementedError

@@ -1,0 +1,41 @@
+"""From embeddings to initial angles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from gnnsync.angles import TWO_PI
+from gnnsync.learn.replicas import xavier
+
+
+class AngleHead(nn.Module):
+    r"""Initial angles from embeddings, one inner product per group.
+
+    .. math:: r^{(0)}_{i,l} = 2\pi\,\mathrm{sigmoid}(z_{i,l} \cdot a^{(l)} + b_l)
+
+    Shapes: Z (R, n, k, e) → r⁽⁰⁾ (R, n, k); a is (R, k, e, 1) and b is (R, k).
+    """
+
+    def __init__(self, replicas: int, groups: int, embedding: int, gain: float = 1.414) -> None:
+        super().__init__()
+        self.gain = gain
+        self.vector = nn.Parameter(torch.empty(replicas, groups, embedding, 1))
+        self.bias = nn.Parameter(torch.zeros(replicas, 1, groups))
+
+    def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
+        """Xavier vectors, zero bias."""
+        xavier(self.vector, generators, self.gain)
+        nn.init.zeros_(self.bias)
+
+    def forward(self, z: Tensor) -> Tensor:
+        """(R, n, k, e) → (R, n, k) in (0, 2π)."""
+        score = (z * self.vector.transpose(1, 3).transpose(2, 3)).sum(dim=-1)
+        return TWO_PI * torch.sigmoid(score + self.bias)
+
+    def extra_repr(self) -> str:
+        """Sizes."""
+        r, k, e, _ = self.vector.shape
+        return f"replicas={r}, groups={k}, embedding={e}"

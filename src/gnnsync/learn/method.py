@@ -1,0 +1,187 @@
+"""GNNSync as a method: the learned peer of the classical ones."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from gnnsync.errors import check_integer
+from gnnsync.graph import MeasurementGraph
+from gnnsync.learn.batch import ReplicaBatch
+from gnnsync.learn.encoders import DIMPA
+from gnnsync.learn.encoders.base import Encoder
+from gnnsync.learn.features import Features, MethodFeatures, replica_features
+from gnnsync.learn.head import AngleHead
+from gnnsync.learn.losses import UpsetLoss
+from gnnsync.learn.module import OptimizerFactory, SyncModule
+from gnnsync.learn.progress import Status
+from gnnsync.learn.replicas import prepare_replicas
+from gnnsync.learn.steps import ProjectedGradient, Steps
+from gnnsync.learn.training import Run, Training, fit, load_parameters
+from gnnsync.methods import SpectralRN
+from gnnsync.solution import Solution
+
+log = logging.getLogger(__name__)
+
+
+def default_optimizer() -> OptimizerFactory:
+    """SGD with the paper's learning rate and weight decay."""
+    return partial(torch.optim.SGD, lr=0.005, weight_decay=5e-4)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """R trained replicas: their answers and how they were reached.
+
+    Replica r = g·T + t is trial t on graph g.
+    """
+
+    solutions: list[Solution]
+    status: list[Status]
+    steps: list[int]
+    features: Tensor
+    history: dict[str, Tensor]
+    seconds_setup: float
+    seconds_train: float
+
+
+@dataclass(frozen=True)
+class GNNSync:
+    """Directed GNN, angle head and unrolled steps, trained on the graph it is to solve.
+
+    The parts are factories, called with the sizes that the graph and k dictate: `encoder(replicas,
+    in_features, groups)`, `steps(replicas)`, `optimizer(parameters)`.
+    """
+
+    any_k: ClassVar[bool] = True
+
+    features: Features = field(default_factory=lambda: MethodFeatures(SpectralRN()))
+    encoder: Callable[..., Encoder] = DIMPA
+    steps: Callable[..., Steps] = ProjectedGradient
+    loss: nn.Module = field(default_factory=UpsetLoss)
+    optimizer: OptimizerFactory = field(default_factory=default_optimizer)
+    training: Training = field(default_factory=Training)
+
+    def __post_init__(self) -> None:
+        # Built once at size one, so that a bad parameter is told before any work.
+        self.encoder(1, 1, 1)
+        self.steps(1)
+        self.optimizer([nn.Parameter(torch.zeros(1))])
+
+    def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
+        """Train one replica on `graph` and return its angles."""
+        return self.fit([graph], k, seeds=[seed]).solutions[0]
+
+    def fit(
+        self,
+        graphs: Sequence[MeasurementGraph],
+        k: int = 1,
+        *,
+        seeds: Sequence[int] = (0,),
+        trials: int = 1,
+        run: Run | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> Fitted:
+        """Train `trials` replicas on each graph side by side.
+
+        Args:
+            graphs: G graphs with the same number of nodes.
+            k: number of sets of angles.
+            seeds: G·T seeds, that of trial t on graph g at g·T + t.
+            trials: T.
+            run: where to write and what to tell.
+            checkpoint: evaluate these stored parameters instead of training.
+        """
+        start = time.perf_counter()
+        module = self.build(graphs, k, seeds=seeds, trials=trials)
+        ready = time.perf_counter()
+        if checkpoint is not None:
+            load_parameters(module, checkpoint)
+        else:
+            fit(module, self.training, run or Run())
+        return self._collect(module, ready - start, time.perf_counter() - ready)
+
+    def build(
+        self,
+        graphs: Sequence[MeasurementGraph],
+        k: int = 1,
+        *,
+        seeds: Sequence[int] = (0,),
+        trials: int = 1,
+    ) -> SyncModule:
+        """The untrained module of R = G·T replicas, every replica drawn from its own seed."""
+        check_integer("k", k, 1)
+        dtype = self.training.dtype
+        batch = ReplicaBatch(graphs, trials, dtype)
+        own = [check_integer("seeds", seed, 0) for seed in seeds]
+        if len(own) != batch.replicas:
+            raise ValueError(f"{len(own)} seeds for {batch.replicas} replicas: must agree")
+        features = replica_features(self.features, batch, k, own)
+        encoder = self.encoder(batch.replicas, features.shape[-1], k)
+        encoder.attach(batch)
+        head = AngleHead(batch.replicas, k, encoder.embedding)
+        steps = self.steps(batch.replicas)
+        network = nn.ModuleList([encoder, head, steps]).to(dtype)
+        prepare_replicas(network, own)
+        return SyncModule(
+            batch,
+            features,
+            encoder,
+            head,
+            steps,
+            self.loss,
+            self.optimizer,
+            max_steps=self.training.max_steps,
+            patience=self.training.patience,
+            steps_per_epoch=self.training.steps_per_epoch,
+        )
+
+    def _collect(self, module: SyncModule, seconds_setup: float, seconds_train: float) -> Fitted:
+        batch = module.batch
+        angles = module.predict().numpy()
+        status, taken = module.status(), module.progress.steps_taken()
+        solutions = []
+        for r in range(batch.replicas):
+            found = angles[r]
+            if not np.isfinite(found).all():
+                log.warning("replica %d has no finite angles: its features are returned", r)
+                found = module.features[r].double().cpu().numpy()[:, : found.shape[1]]
+            if status[r] is Status.DIVERGED:
+                log.warning("replica %d diverged at step %d; its best state is kept", r, taken[r])
+            solutions.append(
+                Solution.from_angles(
+                    batch.graphs[r // batch.trials],
+                    found,
+                    converged=status[r] is Status.STOPPED,
+                    iterations=taken[r],
+                    stop_reason=str(status[r]),
+                    seconds=(seconds_setup + seconds_train) / batch.replicas,
+                    diagnostics=_diagnostics(module, r),
+                )
+            )
+        return Fitted(
+            solutions,
+            status,
+            taken,
+            module.features.cpu(),
+            module.progress.history(),
+            seconds_setup,
+            seconds_train,
+        )
+
+
+def _diagnostics(module: SyncModule, replica: int) -> dict[str, float]:
+    best: Any = module.progress
+    return {
+        "loss": float(best.best_loss[replica]),
+        "best_step": float(best.best_step[replica]),
+    }

@@ -1,0 +1,148 @@
+"""SyncModule: features → encoder → head → steps → loss, trained by Lightning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from lightning import LightningModule
+from torch import Tensor, nn
+
+from gnnsync.errors import check_integer
+from gnnsync.learn.batch import ReplicaBatch
+from gnnsync.learn.encoders.base import Encoder
+from gnnsync.learn.head import AngleHead
+from gnnsync.learn.progress import ReplicaProgress, Status
+from gnnsync.learn.replicas import ReplicaDropout, copy_replicas
+from gnnsync.learn.steps import Steps
+
+OptimizerFactory = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
+
+
+class SyncModule(LightningModule):
+    """R independent GNNSync models trained side by side on their graphs.
+
+    Lightning sees one batch per epoch, in which `steps_per_epoch` optimizer steps are taken:
+    whole-graph training has no batches to iterate over, and Lightning's cost per batch would
+    exceed that of a step. The losses of the replicas are summed and so never mix; stopping, best
+    state and status are kept per replica.
+
+    Args:
+        batch: the graphs.
+        features: (R, n, f).
+        encoder, head, steps: the network; the encoder is already attached to `batch`.
+        loss: angles (R, n, k) → (R,).
+        optimizer: makes the optimizer from the parameters.
+        seeds: one per replica, for the dropout.
+        max_steps: budget of optimizer steps.
+        patience: a replica stops after this many steps without a lower evaluation loss.
+        steps_per_epoch: optimizer steps per Lightning batch.
+    """
+
+    features: Tensor
+
+    def __init__(
+        self,
+        batch: ReplicaBatch,
+        features: Tensor,
+        encoder: Encoder,
+        head: AngleHead,
+        steps: Steps,
+        loss: nn.Module,
+        optimizer: OptimizerFactory,
+        max_steps: int = 1000,
+        patience: int = 200,
+        steps_per_epoch: int = 50,
+    ) -> None:
+        super().__init__()
+        self.automatic_optimization = False
+        self.batch = batch
+        self.register_buffer("features", features, persistent=False)
+        self.encoder, self.head, self.steps, self.loss = encoder, head, steps, loss
+        self.make_optimizer = optimizer
+        self.max_steps = check_integer("max_steps", max_steps, 1)
+        self.steps_per_epoch = check_integer("steps_per_epoch", steps_per_epoch, 1)
+        self.progress = ReplicaProgress(batch.replicas, check_integer("patience", patience, 1))
+        self.best: dict[str, Tensor] = {}
+        self._dropouts = [m for m in self.modules() if isinstance(m, ReplicaDropout)]
+
+    @property
+    def step(self) -> int:
+        """Optimizer steps taken so far."""
+        return self.progress.step
+
+    @property
+    def finished(self) -> bool:
+        """Whether the budget is spent or every replica has stopped."""
+        return self.step >= self.max_steps or not self.progress.any_running
+
+    def forward(self, final: bool = True) -> Tensor:
+        """Angles (R, n, k); with `final` the steps are taken even if they are not trained with."""
+        angles = self.head(self.encoder(self.features))
+        if final or self.steps.in_training:
+            angles = self.steps(angles, self.batch)
+        return angles
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """The configured optimizer over all parameters."""
+        return self.make_optimizer(p for p in self.parameters() if p.requires_grad)
+
+    def on_fit_start(self) -> None:
+        """Remember the starting state as the best so far."""
+        if not self.best:
+            self.best = {name: p.detach().clone() for name, p in self.named_parameters()}
+        self.best = {name: value.to(self.device) for name, value in self.best.items()}
+        self.progress.to(self.device)
+
+    def training_step(self, batch: Any, batch_idx: int) -> None:
+        """Take up to `steps_per_epoch` optimizer steps."""
+        optimizer = self.optimizers()
+        parameters = dict(self.named_parameters())
+        for _ in range(min(self.steps_per_epoch, self.max_steps - self.step)):
+            for layer in self._dropouts:
+                layer.step = self.step
+            optimizer.zero_grad()  # type: ignore[union-attr]
+            loss = self.loss(self(final=False), self.batch)
+            loss.sum().backward()
+            optimizer.step()  # type: ignore[union-attr]
+            self.steps.project()
+            improved = self.progress.record(loss.detach(), self.evaluate())
+            with torch.no_grad():
+                copy_replicas(parameters, self.best, improved)
+        if self.finished:
+            self.trainer.should_stop = True
+
+    @torch.no_grad()
+    def evaluate(self) -> Tensor:
+        """Loss (R,) without dropout."""
+        self.eval()
+        loss: Tensor = self.loss(self(final=False), self.batch)
+        self.train()
+        return loss
+
+    @torch.no_grad()
+    def restore_best(self) -> None:
+        """Give every replica the parameters of its lowest evaluation loss."""
+        everyone = torch.ones(self.batch.replicas, dtype=torch.bool, device=self.device)
+        copy_replicas(self.best, dict(self.named_parameters()), everyone)
+
+    @torch.no_grad()
+    def predict(self) -> Tensor:
+        """Final angles (R, n, k) in float64, without dropout."""
+        self.eval()
+        return self(final=True).double().cpu()
+
+    def status(self) -> list[Status]:
+        """How each replica ended."""
+        return self.progress.status()
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep the per-replica state beside the parameters."""
+        checkpoint["gnnsync"] = {"best": self.best, "progress": self.progress.state()}
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Bring the per-replica state back."""
+        state = checkpoint["gnnsync"]
+        self.best = state["best"]
+        self.progress.load(state["progress"])

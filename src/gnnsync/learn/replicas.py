@@ -1,0 +1,152 @@
+"""Layers and state on the replica axis: R independent models in one tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+
+import torch
+from torch import Tensor, nn
+
+from gnnsync.errors import check_real
+
+# Elements of dropout noise drawn at a time and replica; amortises the generator calls.
+_NOISE_CHUNK = 1 << 18
+_MODULES = "replica_modules"
+
+
+def replica_generators(seeds: Sequence[int]) -> list[torch.Generator]:
+    """One generator per replica, so that what a replica draws does not depend on the others."""
+    return [torch.Generator().manual_seed(seed) for seed in seeds]
+
+
+def xavier(parameter: Tensor, generators: Sequence[torch.Generator], gain: float) -> None:
+    """Fill (R, ..., fan_in, fan_out) with Xavier uniform values, replica r from generator r."""
+    fan_in, fan_out = parameter.shape[-2:]
+    bound = gain * sqrt(6.0 / (fan_in + fan_out))
+    with torch.no_grad():
+        for row, generator in zip(parameter, generators, strict=True):
+            row.copy_((2 * torch.rand(row.shape, generator=generator) - 1) * bound)
+
+
+class ReplicaLinear(nn.Module):
+    r"""Independent linear maps: :math:`Y_{r,c} = X_{r,c} W_{r,c} (+ b_{r,c})`.
+
+    Shapes: X (R, C, n, in) → Y (R, C, n, out); weight (R, C, in, out), bias (R, C, 1, out).
+    """
+
+    def __init__(
+        self,
+        replicas: int,
+        channels: int,
+        in_features: int,
+        out_features: int,
+        bias: bool = False,
+        gain: float = 1.414,
+    ) -> None:
+        super().__init__()
+        self.gain = gain
+        self.weight = nn.Parameter(torch.empty(replicas, channels, in_features, out_features))
+        shape = (replicas, channels, 1, out_features)
+        self.bias = nn.Parameter(torch.zeros(shape)) if bias else None
+
+    def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
+        """Xavier weights, zero bias."""
+        xavier(self.weight, generators, self.gain)
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(R, C, n, in) → (R, C, n, out)."""
+        y = torch.bmm(x.flatten(0, 1), self.weight.flatten(0, 1)).view(*x.shape[:-1], -1)
+        return y if self.bias is None else y + self.bias
+
+    def extra_repr(self) -> str:
+        """Sizes."""
+        r, c, i, o = self.weight.shape
+        return f"replicas={r}, channels={c}, in={i}, out={o}, bias={self.bias is not None}"
+
+
+class ReplicaDropout(nn.Module):
+    """Dropout whose mask is a function of (replica seed, layer, training step) alone.
+
+    The mask of a step can be drawn anew at any time, so a resumed run continues exactly, and a
+    replica drops the same units whatever the other replicas are. `step` is set by the training
+    loop.
+    """
+
+    def __init__(self, probability: float, layer: int = 0) -> None:
+        super().__init__()
+        self.probability = check_real("dropout", probability, 0, 1, open_high=True)
+        self.layer = layer
+        self.step = 0
+        self.seeds: list[int] = []
+        self._drawn: tuple[int, torch.Size, Tensor] | None = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Scale kept entries of x (R, ...) by 1/(1-p) while training; identity otherwise."""
+        if not self.training or self.probability == 0.0:
+            return x
+        return x * self._mask(x)
+
+    def _mask(self, x: Tensor) -> Tensor:
+        per_step = max(x[0].numel(), 1)
+        steps = max(1, min(64, _NOISE_CHUNK // per_step))
+        chunk, position = divmod(self.step, steps)
+        if self._drawn is None or self._drawn[:2] != (chunk, x.shape):
+            self._drawn = (chunk, x.shape, self._draw(chunk, steps, x))
+        mask: Tensor = self._drawn[2][position]
+        return mask
+
+    def _draw(self, chunk: int, steps: int, x: Tensor) -> Tensor:
+        keep = 1.0 - self.probability
+        mask = torch.empty((steps, *x.shape), dtype=x.dtype)
+        for r, seed in enumerate(self.seeds):
+            source = torch.Generator().manual_seed(_mix(seed, self.layer, chunk))
+            mask[:, r] = torch.empty(mask[:, r].shape).bernoulli_(keep, generator=source)
+        return (mask / keep).to(x.device)
+
+    def extra_repr(self) -> str:
+        """Probability."""
+        return f"p={self.probability:g}"
+
+
+def prepare_replicas(module: nn.Module, seeds: Sequence[int]) -> None:
+    """Draw all parameters below `module`, and tell its dropout layers their seeds."""
+    generators = replica_generators(seeds)
+    for child in module.children():
+        child.reset_parameters(generators)  # type: ignore[operator]
+    for layer in module.modules():
+        if isinstance(layer, ReplicaDropout):
+            layer.seeds = list(seeds)
+
+
+def copy_replicas(
+    source: Mapping[str, Tensor], target: Mapping[str, Tensor], which: Tensor
+) -> None:
+    """Overwrite the replicas `which` (R,) of `target` by those of `source`, in place.
+
+    A tensor belongs to replica r as a whole if it is a parameter of the r-th of a list of plain
+    modules (`replica_modules`), and by its leading axis otherwise.
+    """
+    for name, value in source.items():
+        owner = _owner(name)
+        if owner is not None:
+            if bool(which[owner]):
+                target[name].copy_(value)
+        else:
+            mask = which.view(-1, *[1] * (value.dim() - 1))
+            torch.where(mask, value, target[name], out=target[name])
+
+
+def _owner(name: str) -> int | None:
+    parts = name.split(".")
+    return int(parts[parts.index(_MODULES) + 1]) if _MODULES in parts else None
+
+
+def _mix(*numbers: int) -> int:
+    """One seed from several (a 63-bit polynomial hash with an odd multiplier)."""
+    mixed = 0
+    for number in numbers:
+        mixed = ((mixed ^ (number + 0x9E3779B97F4A7C15)) * 0xBF58476D1CE4E5B9) % (1 << 63)
+    return mixed

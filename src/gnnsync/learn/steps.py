@@ -1,0 +1,187 @@
+"""Unrolled projected gradient steps after the network (the paper's Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnnsync.errors import check_bool, check_integer, check_real
+from gnnsync.learn.batch import ReplicaBatch
+from gnnsync.learn.losses.residual import edge_residual
+
+
+class Steps(nn.Module):
+    """Refinement of angles; R replicas at once.
+
+    `in_training` tells whether the steps are part of the network while it trains; if not, they
+    are taken only once, on the trained network's angles.
+    """
+
+    in_training: bool = True
+
+    def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
+        """Bring trainable parameters back to their start."""
+
+    def project(self) -> None:
+        """Bring parameters back into their allowed range after an optimizer step."""
+
+    def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
+        """(R, n, k) → (R, n, k)."""
+        raise NotImplementedError
+
+
+class NoSteps(Steps):
+    """The network's initial angles as they are (ablation)."""
+
+    def __init__(self, replicas: int) -> None:
+        super().__init__()
+
+    def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
+        """Identity."""
+        return angles
+
+
+class ProjectedGradient(Steps):
+    r"""Γ projected gradient steps.
+
+    .. math:: y \leftarrow \arg(\alpha_\gamma e^{iy} + H e^{iy}), \qquad \gamma = 1..\Gamma
+
+    Args:
+        replicas: R.
+        count: Γ.
+        alpha: value, or starting value, of every α_γ.
+        trainable: learn α per replica and step, kept at 0 or above.
+        separate: use H⁽ˡ⁾, the edges that the initial angles assign to group l, for group l.
+        in_training: False takes the steps only after training (ablation).
+    """
+
+    def __init__(
+        self,
+        replicas: int,
+        count: int = 5,
+        alpha: float = 1.0,
+        trainable: bool = False,
+        separate: bool = False,
+        in_training: bool = True,
+    ) -> None:
+        super().__init__()
+        self.count = check_integer("count", count, 1)
+        self.start = check_real("alpha", alpha, 0)
+        self.separate = check_bool("separate", separate)
+        self.in_training = check_bool("in_training", in_training)
+        value = torch.full((replicas, self.count), self.start)
+        if check_bool("trainable", trainable):
+            self.alpha = nn.Parameter(value)
+        else:
+            self.register_buffer("alpha", value, persistent=False)
+
+    def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
+        """α at its starting value."""
+        nn.init.constant_(self.alpha, self.start)
+
+    def project(self) -> None:
+        """α ≥ 0."""
+        if self.alpha.requires_grad:
+            with torch.no_grad():
+                self.alpha.clamp_(min=0.0)
+
+    def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
+        """(R, n, k) → (R, n, k), in (-π, π]."""
+        k = angles.shape[-1]
+        alpha = self._row_alpha(batch, k)
+        if self.separate:
+            rows = _separate_steps(angles, alpha, batch)
+        else:
+            matrix = batch.hermitian.forward_matrix
+            rows = _SharedSteps.apply(batch.node_rows(angles), alpha, matrix)
+        return batch.replica_nodes(rows)
+
+    def _row_alpha(self, batch: ReplicaBatch, k: int) -> Tensor:
+        """α_γ beside the rows it scales: (Γ, 1, 1) if fixed, else (Γ, G·n, T·k)."""
+        if not self.alpha.requires_grad:
+            return self.alpha[0].view(-1, 1, 1)
+        nodes = self.alpha.t()[:, :, None, None].expand(-1, -1, batch.num_nodes, k)
+        return torch.stack([batch.node_rows(step) for step in nodes])
+
+    def extra_repr(self) -> str:
+        """Parameters."""
+        return (
+            f"count={self.count}, trainable={self.alpha.requires_grad}, "
+            f"separate={self.separate}, in_training={self.in_training}"
+        )
+
+
+def _hermitian_product(matrix: Tensor, real: Tensor, imag: Tensor) -> tuple[Tensor, Tensor]:
+    """Real and imaginary part of H(real + i·imag), `matrix` being [Re H; Im H]."""
+    n, c = real.shape
+    product = matrix @ torch.cat([real, imag], dim=1)
+    upper, lower = product[:n], product[n:]
+    return upper[:, :c] - lower[:, c:], upper[:, c:] + lower[:, :c]
+
+
+class _SharedSteps(torch.autograd.Function):
+    """All Γ steps on rows (G·n, T·k), with the backward pass written out.
+
+    H is Hermitian, hence its own adjoint: forward and backward use the same product. For
+    z = αu + Hu, u = e^{iy}, y' = arg z and incoming gradient ḡ:
+    z̄ = ḡ·(i z)/|z|², ū = αz̄ + Hz̄, ȳ = Re(conj(ū)·iu).
+    """
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, alpha: Tensor, matrix: Tensor) -> Tensor:
+        saved: list[Tensor] = []
+        for a in alpha:
+            cos, sin = rows.cos(), rows.sin()
+            real, imag = _hermitian_product(matrix, cos, sin)
+            real.addcmul_(a, cos)
+            imag.addcmul_(a, sin)
+            rows = torch.atan2(imag, real)
+            saved += [cos, sin, real, imag]
+        ctx.save_for_backward(alpha, *saved)
+        ctx.matrix = matrix
+        return rows
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None]:
+        alpha, *saved = ctx.saved_tensors
+        grad = grads[0]
+        tiny = torch.finfo(grad.dtype).tiny
+        alpha_grad = torch.zeros_like(alpha) if ctx.needs_input_grad[1] else None
+        for step in reversed(range(len(alpha))):
+            cos, sin, real, imag = saved[4 * step : 4 * step + 4]
+            scaled = grad / (real * real + imag * imag).clamp_min_(tiny)
+            z_real, z_imag = -scaled * imag, scaled * real
+            if alpha_grad is not None:
+                alpha_grad[step] = z_real * cos + z_imag * sin
+            u_real, u_imag = _hermitian_product(ctx.matrix, z_real, z_imag)
+            u_real.addcmul_(alpha[step], z_real)
+            u_imag.addcmul_(alpha[step], z_imag)
+            grad = u_imag * cos - u_real * sin
+        return grad, alpha_grad, None
+
+
+def _separate_steps(angles: Tensor, alpha: Tensor, batch: ReplicaBatch) -> Tensor:
+    """Steps with H⁽ˡ⁾: every edge acts on the group whose initial residual is least."""
+    k = angles.shape[-1]
+    _, group = edge_residual(angles.detach(), batch)
+    member = nn.functional.one_hot(group, k).to(angles.dtype) * batch.weight.unsqueeze(-1)
+    member = member.view(-1, batch.trials * k)
+    offset = batch.offset.view(-1, 1)
+    cos_offset, sin_offset = offset.cos() * member, offset.sin() * member
+    src, dst = batch.ends
+    rows = batch.node_rows(angles)
+    for a in alpha:
+        cos, sin = rows.cos(), rows.sin()
+        real, imag = a * cos, a * sin
+        # H[src, dst] = e^{ia} acts on dst's phase, H[dst, src] = e^{-ia} on src's.
+        c, s = cos[dst], sin[dst]
+        real = real.index_add(0, src, cos_offset * c - sin_offset * s)
+        imag = imag.index_add(0, src, cos_offset * s + sin_offset * c)
+        c, s = cos[src], sin[src]
+        real = real.index_add(0, dst, cos_offset * c + sin_offset * s)
+        imag = imag.index_add(0, dst, cos_offset * s - sin_offset * c)
+        rows = torch.atan2(imag, real)
+    return rows
