@@ -39,7 +39,7 @@ def observe(
     check_real("inlier_noise", inlier_noise, 0)
     check_choice("orientation", orientation, ORIENTATIONS)
     n, k = angles.shape
-    m = pairs.shape[1]
+    m: int = pairs.shape[1]
     selection, noise_angle = rng.random(m), rng.uniform(0.0, TWO_PI, m)
     jitter, coin = rng.standard_normal(m), rng.random(m)
 
@@ -53,9 +53,7 @@ def observe(
     own = np.where(outlier, 0, group)
     difference = angles[i, own] - angles[j, own] + inlier_noise * jitter
     offset = np.where(outlier, noise_angle, difference)
-    reverse = np.zeros(m, dtype=bool)  # "upper"
-    if orientation != "upper":
-        reverse = coin < 0.5 if orientation == "random" else offset < 0
+    reverse = {"random": coin < 0.5, "upper": coin < 0, "released": offset < 0}[orientation]
     edge_index = np.where(reverse, pairs[::-1], pairs)
     offset = reduce_angle(np.where(reverse, -offset, offset))
     return MeasurementGraph(edge_index, offset, n, angles=angles, group=group)

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from gnnsync import MeasurementGraph, Solution
+from gnnsync.angles import TWO_PI
+
+
+def test_from_angles_with_the_truth(make_multigraph):
+    graph = make_multigraph(0)
+    solution = Solution.from_angles(graph, graph.angles[:, 0] + 10.0, iterations=3)
+    assert solution.angles.shape == (graph.num_nodes, 1)
+    assert solution.angles.min() >= 0
+    assert solution.angles.max() < TWO_PI
+    np.testing.assert_allclose(solution.edge_confidence, 1.0)
+    np.testing.assert_array_equal(solution.edge_group, 0)
+    np.testing.assert_array_equal(solution.component, graph.components)
+    assert (solution.k, solution.iterations, solution.converged) == (1, 3, True)
+
+
+def test_each_edge_belongs_to_the_set_that_explains_it(rng):
+    angles = rng.uniform(0, TWO_PI, (10, 3))
+    src, dst = np.triu_indices(10, 1)
+    group = rng.integers(3, size=len(src))
+    offset = angles[src, group] - angles[dst, group]
+    graph = MeasurementGraph(np.stack([src, dst]), offset, 10, angles=angles, group=group)
+    solution = Solution.from_angles(graph, angles + rng.uniform(0, TWO_PI, 3))
+    np.testing.assert_array_equal(solution.edge_group, group)
+    assert solution.k == 3
+
+
+@pytest.mark.parametrize(("residual", "confidence"), [(0.0, 1.0), (np.pi / 2, 0.5), (np.pi, 0.0)])
+def test_confidence_falls_with_the_residual(residual, confidence):
+    graph = MeasurementGraph([[0], [1]], [residual], 2)
+    solution = Solution.from_angles(graph, np.zeros(2))
+    assert solution.edge_confidence[0] == pytest.approx(confidence, abs=1e-15)
+
+
+def test_a_methods_own_confidence_is_kept_and_replace_changes_one_field(make_multigraph):
+    graph = make_multigraph(0)
+    own = np.linspace(0, 1, graph.num_edges)
+    solution = Solution.from_angles(graph, graph.angles, edge_confidence=own)
+    np.testing.assert_array_equal(solution.edge_confidence, own)
+    later = solution.replace(seconds=1.5)
+    assert (later.seconds, solution.seconds) == (1.5, 0.0)
+    assert later.angles is solution.angles
+
+
+def test_diagnostics_are_not_shared(make_multigraph):
+    graph = make_multigraph(0)
+    first, second = (Solution.from_angles(graph, graph.angles) for _ in range(2))
+    first.diagnostics["residual"] = 1.0
+    assert second.diagnostics == {}
+
+
+def test_repr(make_multigraph):
+    graph = make_multigraph(0)
+    solution = Solution.from_angles(graph, graph.angles, converged=False, seconds=0.25)
+    assert repr(solution) == "Solution(n=12, k=1, converged=False, iterations=0, seconds=0.25)"
