@@ -99,7 +99,7 @@ class ReplicaBatch(nn.Module):
 
     def _apply(self, fn: Any, recurse: bool = True) -> ReplicaBatch:
         # What is derived from the buffers is rebuilt where they now live.
-        for name in ("hermitian", "triangles", "ends"):
+        for name in ("hermitian", "triangles", "ends", "phases"):
             self.__dict__.pop(name, None)
         return super()._apply(fn, recurse)
 
@@ -112,6 +112,15 @@ class ReplicaBatch(nn.Module):
             ends[:, g] += g * self.num_nodes
         src, dst = torch.tensor(ends.reshape(2, -1), device=self.device)
         return src, dst
+
+    @cached_property
+    def phases(self) -> tuple[Tensor, Tensor]:
+        """Real and imaginary part of H[src, dst] = w·e^{ia} of every edge, (G·m, 1) each."""
+        phase = np.zeros((self.num_graphs, self.max_edges), dtype=np.complex128)
+        for g, graph in enumerate(self.graphs):
+            phase[g, : graph.num_edges] = graph.edge_weight * np.exp(1j * graph.offset)
+        flat = torch.tensor(phase.reshape(-1, 1), device=self.device)
+        return flat.real.to(self.dtype), flat.imag.to(self.dtype)
 
     @cached_property
     def hermitian(self) -> LinearOperator:

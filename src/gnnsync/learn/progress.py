@@ -69,6 +69,10 @@ class ReplicaProgress:
             "evaluation": torch.stack(self._evaluation).cpu() if self._evaluation else empty,
         }
 
+    def recent(self, start: int) -> list[tuple[str, list[Tensor]]]:
+        """Losses since step `start`, by name: (R,) per step."""
+        return [("train", self._train[start:]), ("evaluation", self._evaluation[start:])]
+
     def steps_taken(self) -> list[int]:
         """Steps until each replica stopped."""
         return torch.where(self.running, self.step, self.stopped_at).tolist()

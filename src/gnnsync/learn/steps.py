@@ -167,10 +167,8 @@ def _separate_steps(angles: Tensor, alpha: Tensor, batch: ReplicaBatch) -> Tenso
     """Steps with H⁽ˡ⁾: every edge acts on the group whose initial residual is least."""
     k = angles.shape[-1]
     _, group = edge_residual(angles.detach(), batch)
-    member = nn.functional.one_hot(group, k).to(angles.dtype) * batch.weight.unsqueeze(-1)
-    member = member.view(-1, batch.trials * k)
-    offset = batch.offset.view(-1, 1)
-    cos_offset, sin_offset = offset.cos() * member, offset.sin() * member
+    member = nn.functional.one_hot(group, k).view(-1, batch.trials * k)
+    cos_offset, sin_offset = (part * member for part in batch.phases)
     src, dst = batch.ends
     rows = batch.node_rows(angles)
     for a in alpha:

@@ -1,0 +1,66 @@
+"""Small random graphs for the learned method."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from gnnsync import MeasurementGraph
+from gnnsync.learn.batch import ReplicaBatch
+
+
+def simple_graph(
+    seed: int, n: int = 11, p: float = 0.5, weighted: bool = False
+) -> MeasurementGraph:
+    """Random pairs, each measured once in a random direction, with random offsets."""
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(n, 1)
+    # A path keeps it connected, the chord (0, 2) gives at least one triangle.
+    kept = (rng.random(len(i)) < p) | (j == i + 1) | ((i == 0) & (j == 2))
+    pairs = np.stack([i[kept], j[kept]])
+    pairs = np.where(rng.random(pairs.shape[1]) < 0.5, pairs, pairs[::-1])
+    m = pairs.shape[1]
+    weight = rng.uniform(0.3, 3.0, m) if weighted else None
+    return MeasurementGraph(pairs, rng.uniform(0, 2 * np.pi, m), n, weight=weight)
+
+
+@pytest.fixture
+def make_graph() -> Callable[..., MeasurementGraph]:
+    return simple_graph
+
+
+@pytest.fixture
+def make_batch() -> Callable[..., ReplicaBatch]:
+    """Graphs with different numbers of edges, in float64."""
+
+    def make(graphs: int = 3, trials: int = 2, weighted: bool = True, n: int = 13) -> ReplicaBatch:
+        made = [
+            simple_graph(seed, n, p=0.55 + 0.15 * seed, weighted=weighted) for seed in range(graphs)
+        ]
+        assert graphs == 1 or len({graph.num_edges for graph in made}) == graphs
+        return ReplicaBatch(made, trials, torch.float64)
+
+    return make
+
+
+@pytest.fixture
+def random_angles() -> Callable[..., torch.Tensor]:
+    """Angles (R, n, k) in float64 that want a gradient."""
+
+    def make(batch: ReplicaBatch, k: int, seed: int = 0) -> torch.Tensor:
+        source = torch.Generator().manual_seed(seed)
+        shape = (batch.replicas, batch.num_nodes, k)
+        angles = 2 * torch.pi * torch.rand(shape, generator=source, dtype=torch.float64)
+        return angles.requires_grad_()
+
+    return make
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """The tensors are tiny: a second thread only costs."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

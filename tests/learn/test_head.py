@@ -1,0 +1,43 @@
+import pytest
+import torch
+
+from gnnsync.learn.head import AngleHead
+from gnnsync.learn.replicas import replica_generators
+from tests.oracles import dense as oracle
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_agrees_with_the_dense_oracle(k):
+    replicas, n, width = 3, 7, 4
+    head = AngleHead(replicas, k, 2 * width).double()
+    head.reset_parameters(replica_generators([1, 2, 3]))
+    with torch.no_grad():
+        head.bias.normal_()
+    z = torch.randn(replicas, n, k, 2, width, dtype=torch.float64)
+    found = head(z.flatten(3))
+    assert found.shape == (replicas, n, k)
+    for r in range(replicas):
+        source, target = z[r, :, :, 0].flatten(1), z[r, :, :, 1].flatten(1)
+        vector, bias = head.vector[r, :, :, 0], head.bias[r].flatten()
+        torch.testing.assert_close(found[r], oracle.initial_angles(source, target, vector, bias))
+
+
+def test_angles_lie_in_the_open_circle():
+    head = AngleHead(1, 1, 2)
+    head.reset_parameters(replica_generators([0]))
+    found = head(10 * torch.randn(1, 50, 1, 2))
+    assert found.min() >= 0
+    assert found.max() <= 2 * torch.pi
+
+
+def test_reset_draws_each_replica_from_its_own_generator():
+    both, alone = AngleHead(2, 2, 6), AngleHead(1, 2, 6)
+    both.reset_parameters(replica_generators([5, 9]))
+    alone.reset_parameters(replica_generators([9]))
+    assert torch.equal(both.vector[1], alone.vector[0])
+    assert not torch.equal(both.vector[0], alone.vector[0])
+    assert not both.bias.any()
+
+
+def test_repr():
+    assert repr(AngleHead(2, 3, 4)) == "AngleHead(replicas=2, groups=3, embedding=4)"

@@ -1,0 +1,1 @@
+"""Slow exact references, written straight from the equations."""
