@@ -1,0 +1,59 @@
+"""What a job shows a person: its config as a tree, its results as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.tree import Tree
+
+from gnnsync.experiments.rows import summary
+
+_SHOWN = ("data", "method", "trials", "seed", "fit", "ckpt", "resume", "output_dir", "sweep")
+
+
+def print_config(config: dict[str, Any], digest: str) -> None:
+    """The parts of the resolved config that this job uses."""
+    tree = Tree(f"job {digest}", guide_style="dim")
+    for key in _SHOWN:
+        _grow(tree, key, config[key])
+    Console().print(tree, highlight=False)
+
+
+def print_results(rows: list[dict[str, Any]], method: str, directory: Path) -> None:
+    """Mean ± standard deviation over the replicas, the method beside its features and Trivial."""
+    table = Table(title=f"{len(rows)} replicas, mean ± standard deviation")
+    table.add_column("")
+    columns = [name for name in _columns(rows) if summary(rows, name) is not None]
+    for name in columns:
+        table.add_column(name, justify="right")
+    table.add_row(method, *[_cell(summary(rows, name)) for name in columns])
+    for label, column in (("features", "mse_features"), ("trivial", "mse_trivial")):
+        value = summary(rows, column)
+        if value is not None and method != label:
+            table.add_row(label, *[_cell(value) if name == "mse" else "" for name in columns])
+    console = Console()
+    console.print(table)
+    statuses = sorted({str(row["status"]) for row in rows})
+    counts = ", ".join(f"{sum(r['status'] == s for r in rows)} {s}" for s in statuses)
+    console.print(f"{counts}; written to {directory}", highlight=False, markup=False)
+
+
+def _columns(rows: list[dict[str, Any]]) -> list[str]:
+    names = ["mse", "geodesic_mse", "ane", "upset", "steps", "seconds_train"]
+    return [name for name in names if any(name in row for row in rows)]
+
+
+def _cell(value: tuple[float, float] | None) -> str:
+    return "" if value is None else f"{value[0]:.4g} ± {value[1]:.2g}"
+
+
+def _grow(tree: Tree, key: str, value: Any) -> None:
+    if isinstance(value, dict):
+        branch = tree.add(str(key))
+        for name, child in value.items():
+            _grow(branch, name, child)
+    else:
+        tree.add(f"{key}: {value}".replace("[", r"\["))

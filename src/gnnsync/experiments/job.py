@@ -1,0 +1,142 @@
+"""One job: from a config to `result.json`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+
+from gnnsync.data.base import SyncDataModule
+from gnnsync.experiments import console
+from gnnsync.experiments.outcome import Outcome, solve_replicas
+from gnnsync.experiments.paths import writable_directory
+from gnnsync.experiments.rows import result_rows, summary, versions
+from gnnsync.experiments.settings import build, job_hash, resolved
+from gnnsync.experiments.tracking import LossLogger, finish_logger, make_logger
+from gnnsync.io.source import atomic_output
+
+log = logging.getLogger(__name__)
+
+RESULT = "result.json"
+
+
+def run_job(cfg: DictConfig, *, skip_finished: bool = False) -> list[dict[str, Any]]:
+    """Run the job of a composed config and return its rows.
+
+    Everything is written in `output_dir/sweep/job_hash`; `result.json` comes last and at once, so
+    that a folder with one is a finished job. With `skip_finished` such a job is not run again.
+    """
+    start = time.perf_counter()
+    settings, data, method = build(cfg)
+    config, digest = resolved(cfg), job_hash(cfg)
+    directory = writable_directory(settings.output_dir / settings.sweep / digest)
+    if skip_finished and (finished := read_result(directory)) is not None:
+        log.info("job %s is done already: %s", digest, directory)
+        return list(finished["rows"])
+    if settings.threads is not None:
+        torch.set_num_threads(settings.threads)
+    with _log_file(directory / "job.log"):
+        console.print_config(config, digest)
+        _write_text(directory / "config.yaml", OmegaConf.to_yaml(OmegaConf.create(config)))
+        logger = make_logger(cfg, directory)
+        callbacks = [LossLogger(logger)] if logger is not None else []
+        outcome = solve_replicas(method, data, settings, directory, callbacks)
+        name = _choice("method", config["method"]["_target_"])
+        rows = result_rows(outcome, data, job_hash=digest, sweep=settings.sweep, method=name)
+        _write_solutions(outcome, directory)
+        if settings.figures:
+            _draw(outcome, data, directory, name)
+        if logger is not None:
+            means = {key: summary(rows, key) for key in ("mse", "mse_features", "upset", "ane")}
+            finish_logger(logger, config, {k: v[0] for k, v in means.items() if v is not None})
+        write_result(directory, config, rows, time.perf_counter() - start)
+        console.print_results(rows, name, directory)
+    return rows
+
+
+def write_result(
+    directory: Path, config: dict[str, Any], rows: list[dict[str, Any]], seconds: float
+) -> None:
+    """Write `result.json`, whole or not at all."""
+    content = {
+        "job_hash": rows[0]["job_hash"],
+        "status": "success",
+        "seconds": seconds,
+        "versions": versions(),
+        "rows": rows,
+        "config": config,
+    }
+    _write_text(directory / RESULT, json.dumps(content, indent=1, allow_nan=False))
+
+
+def read_result(directory: Path) -> dict[str, Any] | None:
+    """The result in a job's folder; None if it is missing, broken or not a success."""
+    try:
+        content = json.loads((directory / RESULT).read_text())
+        return content if content["status"] == "success" and content["rows"] else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write_text(path: Path, text: str) -> None:
+    with atomic_output(path, "wb") as handle:
+        handle.write(text.encode())  # type: ignore[arg-type]
+
+
+def _write_solutions(outcome: Outcome, directory: Path) -> None:
+    arrays: dict[str, Any] = {
+        "angles": np.stack([replica.solution.angles for replica in outcome.replicas]),
+        "network_seed": np.array([replica.network_seed for replica in outcome.replicas]),
+        "trial": np.array([replica.trial for replica in outcome.replicas]),
+        **{f"loss_{name}": losses for name, losses in outcome.history.items()},
+    }
+    with atomic_output(directory / "solutions.npz", "wb") as handle:
+        np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
+
+
+def _draw(outcome: Outcome, data: SyncDataModule, directory: Path, name: str) -> None:
+    from gnnsync.report.run_figures import angle_figure, loss_figure
+
+    figures = {}
+    if outcome.history and len(outcome.history["train"]):
+        figures["loss"] = loss_figure(outcome.history)
+    first = outcome.replicas[0]
+    truth = data.graphs[first.network].angles
+    if truth is not None:
+        figures["angles"] = angle_figure(first.solution.angles, truth, first.features, name)
+    extra = getattr(data, "figures", None)
+    if extra is not None:
+        figures.update(extra(first.network, first.solution))
+    for title, figure in figures.items():
+        with atomic_output(directory / f"{title}.png", "wb") as handle:
+            figure.savefig(handle, format="png", dpi=150)
+
+
+def _choice(group: str, otherwise: str) -> str:
+    """The name chosen for a config group, or the class if there is no Hydra run."""
+    if HydraConfig.initialized():
+        chosen = HydraConfig.get().runtime.choices.get(group)
+        if chosen:
+            return str(chosen)
+    return otherwise.rpartition(".")[2].lower()
+
+
+@contextmanager
+def _log_file(path: Path) -> Iterator[None]:
+    handler = logging.FileHandler(path, mode="w")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()

@@ -1,0 +1,168 @@
+"""Checking a composed config and building what it names."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from gnnsync.data.base import SyncDataModule
+from gnnsync.errors import (
+    GnnsyncError,
+    ParameterError,
+    check_bool,
+    check_integer,
+)
+
+# Where a user finds the parts that the method's config only refers to.
+_PLACES = {
+    "method.features": "model.features",
+    "method.encoder": "model.encoder",
+    "method.steps": "model.steps",
+    "method.loss": "loss",
+    "method.optimizer": "optimizer",
+    "method.training": "trainer",
+    "data.angles": "prior",
+}
+
+
+class ConfigError(GnnsyncError):
+    """A config is wrong: the message names the key, the value and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The top-level keys of a config, checked."""
+
+    trials: int
+    seed: int
+    fit: bool
+    ckpt: str | None
+    resume: bool
+    checkpoint_every: int
+    figures: bool
+    threads: int | None
+    output_dir: Path
+    sweep: str
+
+    @classmethod
+    def of(cls, cfg: DictConfig) -> Settings:
+        """Read and check them."""
+        settings = cls(
+            trials=check_integer("trials", cfg.trials, 1),
+            seed=check_integer("seed", cfg.seed, 0),
+            fit=check_bool("fit", cfg.fit),
+            ckpt=_text("ckpt", cfg.ckpt),
+            resume=check_bool("resume", cfg.resume),
+            checkpoint_every=check_integer("checkpoint_every", cfg.checkpoint_every, 0),
+            figures=check_bool("figures", cfg.figures),
+            threads=None if cfg.threads is None else check_integer("threads", cfg.threads, 1),
+            output_dir=Path(str(cfg.output_dir)),
+            sweep=str(cfg.sweep),
+        )
+        if not re.fullmatch(r"[\w.+-]+(/[\w.+-]+)*", settings.sweep) or ".." in settings.sweep:
+            raise ParameterError(
+                "sweep", settings.sweep, "a name of letters, digits, . _ + - and /"
+            )
+        if not settings.fit and settings.ckpt is None:
+            raise ConfigError("fit = false: needs ckpt=PATH, the checkpoint to evaluate")
+        if settings.fit and settings.ckpt is not None:
+            raise ConfigError(
+                f"ckpt = {settings.ckpt}: is evaluated with fit=false; to continue an interrupted "
+                "training use resume=true"
+            )
+        return settings
+
+
+def build(cfg: DictConfig) -> tuple[Settings, SyncDataModule, Any]:
+    """Settings, data module and method of a config; any fault is a one-line `ConfigError`."""
+    try:
+        settings = Settings.of(cfg)
+    except ParameterError as error:
+        raise ConfigError(str(error)) from None
+    data = _instantiate(cfg, "data")
+    method = _instantiate(cfg, "method")
+    if not isinstance(data, SyncDataModule):
+        raise ConfigError(f"data = {cfg.data._target_}: must be a gnnsync data module")
+    if not callable(method):
+        raise ConfigError(f"method = {cfg.method._target_}: must be a gnnsync method")
+    if data.k > 1 and not getattr(method, "any_k", False):
+        raise ConfigError(f"data.k = {data.k}: {cfg.method._target_} solves k = 1 only")
+    return settings, data, method
+
+
+def resolved(cfg: DictConfig) -> dict[str, Any]:
+    """The config with every reference filled in, as plain values."""
+    try:
+        plain = OmegaConf.to_container(cfg, resolve=True, throw_on_missing=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(_one_line(error)) from None
+    assert isinstance(plain, dict)
+    return {str(key): value for key, value in plain.items()}
+
+
+def job_hash(cfg: DictConfig) -> str:
+    """Hash of the science alone: data, method, seeds; not of paths, loggers or launchers.
+
+    The method's config refers to the model, loss and trainer it uses, so that what a job does not
+    use does not count. A checkpoint counts by its content.
+    """
+    plain = resolved(cfg)
+    science = {key: plain[key] for key in ("data", "method", "trials", "seed", "fit")}
+    # Where a job runs is not what it computes.
+    science["method"].get("training", {}).pop("accelerator", None)
+    if plain["ckpt"] is not None and Path(plain["ckpt"]).is_file():
+        science["ckpt"] = hashlib.sha256(Path(plain["ckpt"]).read_bytes()).hexdigest()
+    text = json.dumps(science, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _instantiate(cfg: DictConfig, key: str) -> Any:
+    try:
+        return instantiate(cfg[key], _convert_="all")
+    except InstantiationException as error:
+        raise ConfigError(_explain(key, error)) from None
+    except ParameterError as error:
+        place = _place(f"{key}.{error.name}")
+        raise ConfigError(str(ParameterError(place, error.value, error.allowed))) from None
+    except OmegaConfBaseException as error:
+        raise ConfigError(_one_line(error)) from None
+
+
+def _explain(key: str, error: InstantiationException) -> str:
+    """One line that names the key a user would override."""
+    found = re.search(r"full_key: (\S+)", str(error))
+    place = found.group(1) if found else key
+    cause = error.__cause__
+    while cause is not None and not isinstance(cause, ParameterError) and cause.__cause__:
+        cause = cause.__cause__
+    if isinstance(cause, ParameterError):
+        name = _place(f"{place}.{cause.name}")
+        return str(ParameterError(name, cause.value, cause.allowed))
+    return f"{_place(place)}: {_one_line(cause or error)}"
+
+
+def _place(key: str) -> str:
+    for inner, outer in _PLACES.items():
+        if key == inner or key.startswith(inner + "."):
+            return outer + key[len(inner) :]
+    return key
+
+
+def _one_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return "; ".join(lines) or type(error).__name__
+
+
+def _text(name: str, value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise ParameterError(name, value, "a path or null")
