@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gnnsync.angles import reduce_angle
 from gnnsync.graph import MeasurementGraph
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,21 @@ class Solution:
     def k(self) -> int:
         """Number of sets of angles."""
         return self.angles.shape[1]
+
+    def residual(self, graph: MeasurementGraph) -> NDArray[np.float64]:
+        """What each edge of `graph` (m,) disagrees by with the set it belongs to, in [-π, π)."""
+        return np.take_along_axis(
+            graph.residual(self.angles), self.edge_group[:, None], axis=1
+        ).ravel()
+
+    def plot(self, graph: MeasurementGraph | None = None) -> Figure:
+        """A picture of the angles and of the trust in the edges; with `graph`, of residuals too.
+
+        Returns a Matplotlib figure: save it with `figure.savefig("solution.png")`.
+        """
+        from gnnsync.pictures.solution import solution_figure
+
+        return solution_figure(self, graph)
 
     def replace(self, **changes: Any) -> Solution:
         """The same solution with some fields changed."""

@@ -1,0 +1,62 @@
+"""Anybody's measurements: a file as a data module."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gnnsync.data.base import SyncDataModule
+from gnnsync.errors import ParameterError, check_bool
+from gnnsync.graph import MeasurementGraph
+from gnnsync.io import read
+
+
+class FileDataModule(SyncDataModule):
+    """One network, read from a file; the truth is unknown unless an `.npz` holds it.
+
+    Args:
+        path: `.csv`, `.tsv`, `.g2o`, `.npz` or `.mtx`; see `gnnsync.read`.
+        degrees: offsets are in degrees.
+        format: the format, if the file's ending does not tell.
+        k: number of sets of angles that the measurements mix.
+        seeds: network seeds; the file is the same for each, so that more than one only repeats it
+            (to repeat a training, use trials).
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        degrees: bool = False,
+        format: str | None = None,
+        k: int = 1,
+        seeds: Sequence[int] = (0,),
+    ) -> None:
+        super().__init__(k=k, seeds=seeds)
+        if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+            raise ParameterError("path", path, "the name of a file of measurements")
+        self.path, self.degrees, self.format = path, check_bool("degrees", degrees), format
+        self._graph: MeasurementGraph | None = None
+
+    def make_graph(self, seed: int) -> MeasurementGraph:
+        """The file's graph, whatever the seed."""
+        if self._graph is None:
+            graph = read(self.path, format=self.format, degrees=self.degrees)
+            if graph.angles is not None and graph.angles.shape[1] != self.k:
+                raise ParameterError(
+                    "k", self.k, f"{graph.angles.shape[1]}, the sets of true angles in {self.path}"
+                )
+            self._graph = graph
+        return self._graph
+
+    def describe(self) -> dict[str, Any]:
+        """The file's name without folder, and the size of its graph."""
+        graph = self.make_graph(self.seeds[0])
+        return {
+            "graph": "file",
+            "file": Path(self.path).name,
+            "n": graph.num_nodes,
+            "edges": graph.num_edges,
+            "k": self.k,
+        }

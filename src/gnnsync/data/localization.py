@@ -1,0 +1,189 @@
+"""Sensor network localization: the rotations that stitch noisy patches of a map."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnnsync.data.base import SyncDataModule
+from gnnsync.data.patches import (
+    Patches,
+    add_noise,
+    align_arithmetic,
+    align_circular,
+    nearest_neighbour_patches,
+)
+from gnnsync.data.points import PointSource
+from gnnsync.data.priors import Prior
+from gnnsync.data.procrustes import WEIGHTS, measure_offsets
+from gnnsync.errors import check_bool, check_choice, check_integer, check_real
+from gnnsync.graph import MeasurementGraph
+from gnnsync.metrics import average_normalized_error
+from gnnsync.solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+log = logging.getLogger(__name__)
+
+ORIENTATIONS = ("random", "upper")
+
+
+class LocalizationDataModule(SyncDataModule):
+    """Every point with its nearest neighbours is a patch; overlapping patches give an offset.
+
+    The paper's construction: patches of `neighbours` points (the centre is one of them), normal
+    noise of η times the standard deviation of the x and of the y coordinates anew in every patch,
+    a rotation about the origin by an angle from the prior, and for every two patches with at
+    least `min_overlap` common points the rotation that Procrustes alignment finds.
+
+    One network seed feeds independent streams for the angles, the noise and the orientation, so
+    that networks of one seed at different η share their angles and the shape of their noise.
+
+    Args:
+        points: gives the cloud (n, 2); see `gnnsync.data.points`.
+        angles: prior of the true angles; see `gnnsync.data.priors`.
+        eta: noise level η.
+        neighbours: number of points in a patch, its centre included.
+        min_overlap: least number of common points for an edge.
+        weights: `none`, `overlap` or `precision`; see `measure_offsets`.
+        centre: move the centre of mass of the cloud to the origin, about which patches turn.
+        orientation: `random` stores each offset either way with equal chance, `upper` always from
+            the patch of the lower number, as the paper does.
+        seeds: one network per seed.
+    """
+
+    def __init__(
+        self,
+        points: PointSource,
+        angles: Prior,
+        eta: float = 0.0,
+        neighbours: int = 50,
+        min_overlap: int = 6,
+        weights: str = "none",
+        centre: bool = True,
+        orientation: str = "random",
+        seeds: Sequence[int] = (10, 20, 30, 40, 50),
+    ) -> None:
+        super().__init__(k=1, seeds=seeds)
+        self.point_source, self.angles = points, angles
+        self.eta = check_real("eta", eta, 0)
+        self.neighbours = check_integer("neighbours", neighbours, 3)
+        self.min_overlap = check_integer("min_overlap", min_overlap, 2)
+        self.weights = check_choice("weights", weights, WEIGHTS)
+        self.centre = check_bool("centre", centre)
+        self.orientation = check_choice("orientation", orientation, ORIENTATIONS)
+        self._points: NDArray[np.float64] | None = None
+        self._exact: Patches | None = None
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """The cloud (n, 2), centred if so wished."""
+        if self._points is None:
+            points = np.asarray(self.point_source(), dtype=np.float64)
+            self._points = points - points.mean(axis=0) if self.centre else points
+        return self._points
+
+    @property
+    def exact_patches(self) -> Patches:
+        """The patches before noise and rotation."""
+        if self._exact is None:
+            self._exact = nearest_neighbour_patches(self.points, self.neighbours)
+        return self._exact
+
+    def patches(self, seed: int) -> tuple[Patches, Patches, NDArray[np.float64]]:
+        """Noisy patches, the same rotated, and the angles (n,) of the network of this seed."""
+        for_angles, for_noise, _ = np.random.default_rng(seed).spawn(3)
+        angles = self.angles(len(self.points), 1, for_angles)[:, 0]
+        noisy = add_noise(self.exact_patches, self.points, self.eta, for_noise)
+        return noisy, noisy.rotated(angles), angles
+
+    def make_graph(self, seed: int) -> MeasurementGraph:
+        """Offsets between the overlapping patches of this seed."""
+        _, rotated, angles = self.patches(seed)
+        graph = measure_offsets(rotated, self.min_overlap, self.weights)
+        if not graph.is_connected:
+            log.warning(
+                "the patches fall into %d components: raise neighbours (data.neighbours) or lower "
+                "min_overlap (data.min_overlap) to join them",
+                graph.num_components,
+            )
+        index, offset = graph.edge_index, graph.offset
+        if self.orientation == "random":
+            rng = np.random.default_rng(seed).spawn(3)[2]
+            reverse = rng.random(graph.num_edges) < 0.5
+            index = np.where(reverse, index[::-1], index)
+            offset = np.where(reverse, -offset, offset)
+        return MeasurementGraph(
+            index, offset, graph.num_nodes, weight=graph.weight, angles=angles[:, None]
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Cloud, prior and parameters."""
+        return {
+            "graph": getattr(self.point_source, "name", type(self.point_source).__name__),
+            "angles": type(self.angles).__name__,
+            "n": len(self.points),
+            "eta": self.eta,
+            "k": 1,
+            "neighbours": self.neighbours,
+            "min_overlap": self.min_overlap,
+            "weights": self.weights,
+            "centre": self.centre,
+            "orientation": self.orientation,
+        }
+
+    def recover(
+        self, network: int, solution: Solution, *, circular: bool = True
+    ) -> NDArray[np.float64]:
+        """The map (n, 2): patches turned back by the estimated angles, averaged per point.
+
+        The estimate is first shifted to the truth by the circular mean of the differences, or, as
+        the paper does, by their arithmetic mean.
+        """
+        _, rotated, truth = self.patches(self.seeds[network])
+        align = align_circular if circular else align_arithmetic
+        return rotated.stitch(align(solution.angles[:, 0], truth))
+
+    def extra_metrics(self, network: int, solution: Solution) -> dict[str, float]:
+        """Average normalized error of the map, and the same after the paper's shift."""
+        return {
+            "ane": average_normalized_error(self.recover(network, solution), self.points),
+            "ane_paper": average_normalized_error(
+                self.recover(network, solution, circular=False), self.points
+            ),
+        }
+
+    def figures(self, network: int, solution: Solution) -> dict[str, Figure]:
+        """Pictures of a solution by name: the map, the error per point, two patches' way."""
+        from gnnsync.pictures.maps import error_figure, map_figure, pipeline_figure
+
+        recovered = self.recover(network, solution)
+        noisy, rotated, truth = self.patches(self.seeds[network])
+        aligned = rotated.rotated(-align_circular(solution.angles[:, 0], truth))
+        pair = _example_pair(self.graphs[network], self.exact_patches)
+        return {
+            "map": map_figure(self.points, recovered, f"η = {self.eta:g}"),
+            "error": error_figure(self.points, recovered),
+            "pipeline": pipeline_figure(
+                self.points,
+                self.exact_patches.member[pair],
+                noisy.position[pair],
+                rotated.position[pair],
+                aligned.position[pair],
+                recovered,
+            ),
+        }
+
+
+def _example_pair(graph: MeasurementGraph, patches: Patches) -> NDArray[np.int64]:
+    """Two patches that overlap by about half: the first such edge, else the first two patches."""
+    for pair in graph.edge_index.T[:10_000]:
+        common = len(np.intersect1d(patches.member[pair[0]], patches.member[pair[1]]))
+        if 0.3 <= common / patches.size <= 0.6:
+            return pair
+    return graph.edge_index[:, 0] if graph.num_edges else np.array([0, 1])

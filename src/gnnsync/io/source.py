@@ -1,0 +1,145 @@
+"""Opening files safely: text in bounded blocks, and output that appears whole or not at all."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from gnnsync.errors import DataFileError
+
+STDIN = "-"
+MAX_LINE = 1 << 16
+_BLOCK = 1 << 20
+
+Progress = Callable[[int, int], None]
+"""Told (bytes read, bytes in all; 0 if unknown)."""
+
+
+class Source:
+    """A file to read, or standard input for `-`, that knows its name for error messages.
+
+    Args:
+        path: file name, or `-`.
+        progress: told how much has been read.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], progress: Progress | None = None) -> None:
+        self.path, self.progress = os.fspath(path), progress
+        self.name = "standard input" if self.path == STDIN else self.path
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """The bytes, closed afterwards; a missing file or a directory is a `DataFileError`."""
+        if self.path == STDIN:
+            yield sys.stdin.buffer
+            return
+        if os.path.isdir(self.path):
+            raise self.error("is a directory: give a file")
+        try:
+            handle = open(self.path, "rb")  # noqa: SIM115 (the error must not cover the caller's)
+        except FileNotFoundError:
+            raise self.error("no such file") from None
+        except (OSError, ValueError) as error:
+            raise self.error(f"cannot be opened: {_reason(error)}") from None
+        with handle:
+            yield handle
+
+    def blocks(self) -> Iterator[tuple[int, list[str]]]:
+        """Lines of text in blocks of about a megabyte, each with the number of its first line.
+
+        UTF-8, any line ending. Memory is bounded: a line of more than 65,536 characters is an
+        error, whatever its length.
+        """
+        with self.open() as handle:
+            total = 0 if self.path == STDIN else os.fstat(handle.fileno()).st_size
+            done = 0
+            decoder = io.IncrementalNewlineDecoder(
+                codecs.getincrementaldecoder("utf-8-sig")(), translate=True
+            )
+            number, rest = 1, ""
+            while True:
+                try:
+                    data = handle.read(_BLOCK)
+                    text = rest + decoder.decode(data, final=not data)
+                except UnicodeDecodeError:
+                    raise self.error("is not text in UTF-8", line=number) from None
+                except OSError as error:
+                    raise self.error(f"cannot be read: {_reason(error)}") from None
+                done += len(data)
+                if self.progress is not None:
+                    self.progress(done, total)
+                lines = text.split("\n")
+                rest = lines.pop() if data else ""
+                if not data and lines[-1] == "":
+                    lines.pop()
+                longest = max(map(len, lines), default=0)
+                if longest > MAX_LINE or len(rest) > MAX_LINE:
+                    at = next((i for i, line in enumerate(lines) if len(line) > MAX_LINE), None)
+                    raise self.error(
+                        f"longer than {MAX_LINE} characters",
+                        line=number + (len(lines) if at is None else at),
+                    )
+                if lines:
+                    yield number, lines
+                    number += len(lines)
+                if not data:
+                    return
+
+    def error(self, problem: str, line: int | None = None) -> DataFileError:
+        """The error that names this file and, if known, the line."""
+        return DataFileError(
+            f"{self.name}: {problem}" if line is None else f"{self.name}, line {line}: {problem}"
+        )
+
+
+@contextmanager
+def atomic_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[TextIO | BinaryIO]:
+    """A file that takes its name only once it is written whole; nothing is left on failure."""
+    target = Path(path)
+    if target.is_dir():
+        raise DataFileError(f"{target}: is a directory: give a file")
+    try:
+        descriptor, temporary = tempfile.mkstemp(
+            prefix=f".{target.name}.", suffix=".tmp", dir=target.parent
+        )
+    except OSError as error:
+        raise DataFileError(f"{target}: cannot be written: {_reason(error)}") from None
+    try:
+        with _open_descriptor(descriptor, mode) as handle:
+            yield handle
+        os.chmod(temporary, _default_mode(target))
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def shorten(text: str) -> str:
+    """The text as Python would write it, cut to what fits in a message."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def _open_descriptor(descriptor: int, mode: str) -> TextIO | BinaryIO:
+    if "b" in mode:
+        return os.fdopen(descriptor, mode)  # type: ignore[return-value]
+    return os.fdopen(descriptor, mode, encoding="utf-8", newline="")  # type: ignore[return-value]
+
+
+def _default_mode(target: Path) -> int:
+    """What `open` would have given: the mode of the file replaced, else 666 less the umask."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -1,0 +1,257 @@
+"""CSV and TSV: one measurement per line."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnnsync.errors import DataFileError
+from gnnsync.graph import MeasurementGraph
+from gnnsync.io.source import Source, shorten
+
+ALIASES = {
+    "src": ("src", "source", "from"),
+    "dst": ("dst", "destination", "target", "to"),
+    "offset": ("offset",),
+    "weight": ("weight",),
+    "group": ("group",),
+}
+_REQUIRED = ("src", "dst", "offset")
+
+
+def read_table(source: Source, degrees: bool = False) -> MeasurementGraph:
+    """Read lines `src,dst,offset[,weight]`: theta[src] - theta[dst] = offset.
+
+    The separator (comma, tab, semicolon, else white space) and the presence of a header are seen
+    on the first line. A header names its columns in any order, may have `group` as well, and
+    columns of other names are ignored. Node names are text; if all are whole numbers they are
+    taken as such and sorted, otherwise nodes are numbered by first appearance.
+    """
+    columns = _Columns()
+    for first_line, lines in source.blocks():
+        columns.add(source, first_line, lines)
+    if not columns.offset:
+        raise source.error("holds no measurements")
+    offset = np.concatenate(columns.offset)
+    weight = np.concatenate(columns.weight) if columns.weight else None
+    group = np.concatenate(columns.group).astype(np.int64) if columns.group else None
+    index = np.concatenate(columns.index, axis=1)
+    names, order = node_names(list(columns.number))
+    return MeasurementGraph(
+        order[index],
+        np.radians(offset) if degrees else offset,
+        len(order),
+        weight=weight,
+        group=group,
+        node_names=names,
+    )
+
+
+def write_table(
+    graph: MeasurementGraph, handle: TextIO, delimiter: str = ",", degrees: bool = False
+) -> None:
+    """Write `src,dst,offset[,weight][,group]` with a header.
+
+    Numbers keep all their digits. True angles are not part of the format.
+    """
+    if (np.bincount(graph.edge_index.ravel(), minlength=graph.num_nodes) == 0).any():
+        raise DataFileError(
+            "a table holds edges only, and some nodes have none: write .npz or .g2o"
+        )
+    names: Sequence[Hashable] = graph.node_names or range(graph.num_nodes)
+    text = [str(name) for name in names]
+    for name in text:
+        if not name or name != name.strip() or len(name.splitlines()) > 1:
+            raise DataFileError(
+                f"node name {shorten(name)} does not survive in a table: write .npz"
+            )
+    if len(set(text)) < len(text):
+        raise DataFileError("two node names have the same text: write .npz or rename them")
+    columns: dict[str, Sequence[object]] = {
+        "src": [text[i] for i in graph.src.tolist()],
+        "dst": [text[i] for i in graph.dst.tolist()],
+        "offset": (np.degrees(graph.offset) if degrees else graph.offset).tolist(),
+    }
+    if graph.weight is not None:
+        columns["weight"] = graph.weight.tolist()
+    if graph.group is not None:
+        columns["group"] = graph.group.tolist()
+    writer = csv.writer(handle, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+
+
+def node_names(
+    text: list[str],
+) -> tuple[tuple[Hashable, ...] | None, NDArray[np.int64]]:
+    """Names for nodes found in the order of `text`, and the number each of them gets.
+
+    Whole numbers 0..n-1 need no names (None); other whole numbers become sorted integers. `007`
+    is text: it and `7` must stay different nodes.
+    """
+    numbers = [_whole(name) for name in text]
+    if any(number is None for number in numbers):
+        return tuple(text), np.arange(len(text))
+    key = [number for number in numbers if number is not None]
+    ranked = sorted(range(len(key)), key=key.__getitem__)
+    order = np.empty(len(key), dtype=np.int64)
+    order[ranked] = np.arange(len(key))
+    names = tuple(key[i] for i in ranked)
+    return (None if names == tuple(range(len(names))) else names), order
+
+
+@dataclass
+class _Columns:
+    """What has been read so far; the layout is known after the first line."""
+
+    delimiter: str | None = None
+    place: dict[str, int] = field(default_factory=dict)
+    width: int = 0
+    number: dict[str, int] = field(default_factory=dict)
+    index: list[NDArray[np.int64]] = field(default_factory=list)
+    offset: list[NDArray[np.float64]] = field(default_factory=list)
+    weight: list[NDArray[np.float64]] = field(default_factory=list)
+    group: list[NDArray[np.float64]] = field(default_factory=list)
+
+    def add(self, source: Source, first_line: int, lines: list[str]) -> None:
+        if not self.width:
+            start = next((i for i, line in enumerate(lines) if line.strip()), None)
+            if start is None:
+                return
+            has_header = self._learn_layout(source, first_line + start, lines[start])
+            first_line, lines = first_line + start + has_header, lines[start + has_header :]
+        rows = self._split(source, first_line, lines)
+        filled = [row for row in rows if row]
+        if not filled:
+            return
+        try:
+            column = list(zip(*filled, strict=True))
+            if len(column) != self.width:
+                raise ValueError
+            src, dst = (list(map(str.strip, column[self.place[name]])) for name in ("src", "dst"))
+            numbers: dict[str, NDArray[np.float64]] = {
+                name: np.array(list(map(float, column[self.place[name]])))
+                for name in ("offset", "weight", "group")
+                if name in self.place
+            }
+        except ValueError:
+            self._explain(source, first_line, rows)
+            raise
+        if not _plausible(src, dst, numbers):
+            self._explain(source, first_line, rows)
+        number = self.number
+        for name in chain.from_iterable(zip(src, dst, strict=True)):
+            if name not in number:
+                number[name] = len(number)
+        sides = [np.fromiter(map(number.__getitem__, side), np.int64) for side in (src, dst)]
+        self.index.append(np.stack(sides))
+        for name, values in numbers.items():
+            getattr(self, name).append(values)
+
+    def _learn_layout(self, source: Source, line: int, first: str) -> bool:
+        """Separator and columns from the first line; returns whether it is a header."""
+        self.delimiter = next((mark for mark in "\t,;" if mark in first), None)
+        row = [entry.strip() for entry in self._split(source, line, [first])[0]]
+        self.width = len(row)
+        names = [entry.lower() for entry in row]
+        found = {
+            column: next(names.index(alias) for alias in aliases if alias in names)
+            for column, aliases in ALIASES.items()
+            if any(alias in names for alias in aliases)
+        }
+        if not found or (len(row) >= 3 and _is_number(row[2])):
+            if len(row) not in (3, 4):
+                raise source.error(
+                    f"{len(row)} fields and no header: must be src, dst, offset[, weight]", line
+                )
+            self.place = dict(
+                zip(("src", "dst", "offset", "weight"), range(len(row)), strict=False)
+            )
+            return False
+        for column in _REQUIRED:
+            if column not in found:
+                raise source.error(f"missing column {column!r} (found: {', '.join(row)})", line)
+        self.place = found
+        return True
+
+    def _split(self, source: Source, first_line: int, lines: list[str]) -> list[list[str]]:
+        """Fields of each line, [] for a blank one."""
+        if self.delimiter is None:
+            return [line.split() for line in lines]
+        reader = csv.reader(lines, delimiter=self.delimiter, skipinitialspace=True, strict=True)
+        try:
+            rows = list(reader)
+        except csv.Error as error:
+            raise source.error(str(error), first_line + reader.line_num - 1) from None
+        if len(rows) != len(lines):
+            raise source.error("a quoted field runs over the end of a line", first_line)
+        return [row if len(row) > 1 or "".join(row).strip() else [] for row in rows]
+
+    def _explain(self, source: Source, first_line: int, rows: list[list[str]]) -> None:
+        """Find the first line with something wrong, and say what."""
+        for line, row in enumerate(rows, first_line):
+            if not row:
+                continue
+            if len(row) != self.width:
+                raise source.error(f"{len(row)} fields, the first line has {self.width}", line)
+            for name, place in self.place.items():
+                problem = _problem(name, row[place].strip())
+                if problem:
+                    raise source.error(problem, line)
+            ends = {row[self.place[name]].strip() for name in ("src", "dst")}
+            if len(ends) == 1:
+                name = shorten(ends.pop())
+                raise source.error(f"src and dst are both {name}: remove the self-loop", line)
+
+
+def _plausible(src: list[str], dst: list[str], numbers: dict[str, NDArray[np.float64]]) -> bool:
+    group = numbers.get("group")
+    return (
+        all(np.isfinite(values).all() for values in numbers.values())
+        and ("weight" not in numbers or bool((numbers["weight"] > 0).all()))
+        and (group is None or bool(((group >= -1) & (group == np.rint(group))).all()))
+        and "" not in src
+        and "" not in dst
+        and not any(map(str.__eq__, src, dst))
+    )
+
+
+def _problem(name: str, text: str) -> str | None:
+    """What is wrong with a field, if anything."""
+    if name in ("src", "dst"):
+        return None if text else f"{name} is empty: name a node"
+    if not _is_number(text):
+        return f"{name} {shorten(text)} is not a number"
+    value = float(text)
+    if not math.isfinite(value):
+        return f"{name} {shorten(text)} is not finite"
+    if name == "weight" and value <= 0:
+        return f"weight {text} must be greater than 0"
+    if name == "group" and (value < -1 or value != round(value)):
+        return f"group {text} must be -1 (outlier) or a whole number from 0"
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _whole(text: str) -> int | None:
+    """The integer that is written exactly so, or None."""
+    # int() would accept "1_0" and " 7"; str() of the result tells.
+    try:
+        value = int(text)
+    except ValueError:
+        return None
+    return value if str(value) == text else None

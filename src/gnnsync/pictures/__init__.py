@@ -1,0 +1,1 @@
+"""Matplotlib figures of solutions and maps, without pyplot's global state."""

@@ -1,0 +1,70 @@
+"""`solve`: from measurements to angles in one call."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import TYPE_CHECKING
+
+from gnnsync.errors import ParameterError
+from gnnsync.graph import MeasurementGraph
+from gnnsync.solution import Solution
+
+if TYPE_CHECKING:
+    from gnnsync.methods import Method
+
+log = logging.getLogger(__name__)
+
+
+def solve(
+    graph: MeasurementGraph | str | os.PathLike[str],
+    method: str | Method = "auto",
+    k: int = 1,
+    *,
+    seed: int = 0,
+) -> Solution:
+    """Estimate k sets of angles from measured offsets.
+
+    Angles are known up to one rotation per connected component and set.
+
+    Args:
+        graph: the measurements, or the name of a file that `gnnsync.read` understands.
+        method: a name (`method_names` lists them) or a method object, such as
+            `gnnsync.methods.GPM(refine=5)`.
+        k: number of sets of angles that the measurements mix.
+        seed: of whatever chance the method uses.
+    """
+    if not isinstance(graph, MeasurementGraph):
+        from gnnsync.io import read
+
+        graph = read(graph)
+    return find_method(method, k)(graph, k, seed=seed)
+
+
+def method_names() -> list[str]:
+    """Names that `solve` accepts: the classical methods, `gnnsync` and `auto`."""
+    from gnnsync.methods import METHODS
+
+    return list(dict.fromkeys([*METHODS, "gnnsync", "auto"]))
+
+
+def find_method(method: str | Method, k: int = 1) -> Method:
+    """The method of this name with its default parameters, or the method itself."""
+    from gnnsync.methods import METHODS
+
+    if not isinstance(method, str):
+        if not callable(method) or isinstance(method, type):
+            raise ParameterError("method", method, "a method's name or a method object")
+        return method
+    if method in METHODS:
+        return METHODS[method]()
+    if method == "gnnsync":
+        from gnnsync.learn import GNNSync
+
+        return GNNSync()
+    if method == "auto":
+        # IRLS withstands outliers but solves one set only.
+        name = "irls" if k == 1 and "irls" in METHODS else "spectral_rn"
+        log.warning("method auto is not available: using %s", name)
+        return METHODS[name]()
+    raise ParameterError("method", method, "one of " + ", ".join(method_names()))
