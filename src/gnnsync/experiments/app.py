@@ -38,6 +38,9 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("gnnsync: interrupted; finished results are kept", file=sys.stderr)
         return INTERRUPTED
+    if _failed and not parsed.multirun:
+        print(f"gnnsync: {_failed[0]}", file=sys.stderr)
+        return BAD_INPUT
     if _failed:
         print(f"gnnsync: {len(_failed)} of the jobs failed:", file=sys.stderr)
         for line in _failed:
@@ -59,6 +62,12 @@ def task(cfg: DictConfig) -> float | None:
     start = time.perf_counter()
     try:
         rows = run_job(cfg, skip_finished=many)
+    except GnnsyncError as error:
+        # Told in one line when Hydra is done; raised here, Hydra would frame it.
+        _failed.append(
+            f"{' '.join(HydraConfig.get().overrides.task)}: {error}" if many else str(error)
+        )
+        return None
     except Exception as error:
         if not many:
             raise

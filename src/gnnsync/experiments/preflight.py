@@ -14,6 +14,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from gnnsync.experiments.paths import writable_directory
 from gnnsync.experiments.settings import ConfigError, build, job_hash
 
 
@@ -26,8 +27,9 @@ def check_command(overrides: list[str], conf: Path) -> None:
     with initialize_config_dir(str(conf), version_base="1.3"):
         for variant in _variants(parsed):
             cfg = _compose(variant)
-            build(cfg)
+            settings, _, _ = build(cfg)
             job_hash(cfg)
+            writable_directory(settings.output_dir)
 
 
 def _variants(parsed: list[Override]) -> Iterator[list[str]]:
@@ -59,22 +61,22 @@ def _compose(overrides: list[str]) -> DictConfig:
 def _explain(error: HydraException, overrides: list[str]) -> str:
     text = str(error)
     unknown = re.search(r"Could not override '([^']+)'", text)
-    if unknown and ("not in struct" in text or "No match" in text):
-        return _unknown_key(unknown.group(1))
+    if unknown:
+        return _unknown_key(unknown.group(1), overrides)
     missing = re.search(r"(?:Could not find|In [^:]*: Could not find) '([^']+)'", text)
     if missing:
-        options = re.search(
-            r"Available options in '[^']*':\s*(.*?)(?:\n\n|\Z|Config search)", text, re.S
-        )
+        listed = r"Available options in '[^']*':\s*(.*?)(?:\n\n|\Z|Config search)"
+        options = re.search(listed, text, re.DOTALL)
         choices = " ".join(options.group(1).split()) if options else ""
         group, _, choice = missing.group(1).rpartition("/")
         return f"{group} = {choice}: must be one of {', '.join(choices.split())}"
     return _first_line(error)
 
 
-def _unknown_key(key: str) -> str:
+def _unknown_key(key: str, overrides: list[str]) -> str:
     """Name the keys that do exist beside an unknown one, the nearest first."""
-    cfg = compose("config")
+    # The choices of groups decide which keys exist.
+    cfg = compose("config", overrides=[o for o in overrides if "." not in o.split("=")[0]])
     parent, _, name = key.rpartition(".")
     try:
         node = OmegaConf.select(cfg, parent) if parent else cfg

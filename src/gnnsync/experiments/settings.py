@@ -69,9 +69,7 @@ class Settings:
             sweep=str(cfg.sweep),
         )
         if not re.fullmatch(r"[\w.+-]+(/[\w.+-]+)*", settings.sweep) or ".." in settings.sweep:
-            raise ParameterError(
-                "sweep", settings.sweep, "a name of letters, digits, . _ + - and /"
-            )
+            raise ParameterError("sweep", settings.sweep, "letters, digits and . _ + - /")
         if not settings.fit and settings.ckpt is None:
             raise ConfigError("fit = false: needs ckpt=PATH, the checkpoint to evaluate")
         if settings.fit and settings.ckpt is not None:

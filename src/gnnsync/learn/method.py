@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnnsync.errors import check_integer
+from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.encoders import DIMPA
@@ -73,9 +74,9 @@ class GNNSync:
 
     def __post_init__(self) -> None:
         # Built once at size one, so that a bad parameter is told before any work.
-        self.encoder(1, 1, 1)
-        self.steps(1)
-        self.optimizer([nn.Parameter(torch.zeros(1))])
+        _try("encoder", self.encoder, 1, 1, 1)
+        _try("steps", self.steps, 1)
+        _try("optimizer", self.optimizer, [nn.Parameter(torch.zeros(1))])
 
     def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
         """Train one replica on `graph` and return its angles."""
@@ -124,7 +125,7 @@ class GNNSync:
         batch = ReplicaBatch(graphs, trials, dtype)
         own = [check_integer("seeds", seed, 0) for seed in seeds]
         if len(own) != batch.replicas:
-            raise ValueError(f"{len(own)} seeds for {batch.replicas} replicas: must agree")
+            raise ParameterError("seeds", own, f"{batch.replicas} numbers, one per replica")
         features = replica_features(self.features, batch, k, own)
         encoder = self.encoder(batch.replicas, features.shape[-1], k)
         encoder.attach(batch)
@@ -138,7 +139,7 @@ class GNNSync:
             encoder,
             head,
             steps,
-            self.loss,
+            copy.deepcopy(self.loss),
             self.optimizer,
             max_steps=self.training.max_steps,
             patience=self.training.patience,
@@ -177,6 +178,17 @@ class GNNSync:
             seconds_setup,
             seconds_train,
         )
+
+
+def _try(part: str, factory: Callable[..., Any], *sizes: Any) -> None:
+    """Call a factory; what it refuses is told with the name of the part."""
+    try:
+        factory(*sizes)
+    except ParameterError as error:
+        raise ParameterError(f"{part}.{error.name}", error.value, error.allowed) from None
+    except (TypeError, ValueError) as error:
+        given = getattr(factory, "keywords", factory)
+        raise ParameterError(part, given, f"accepted by it ({error})") from None
 
 
 def _diagnostics(module: SyncModule, replica: int) -> dict[str, float]:
