@@ -17,7 +17,7 @@ from gnnsync.data.patches import (
     align_circular,
     nearest_neighbour_patches,
 )
-from gnnsync.data.points import PointSource
+from gnnsync.data.points import PointFile, PointSource
 from gnnsync.data.priors import Prior
 from gnnsync.data.procrustes import WEIGHTS, measure_offsets
 from gnnsync.errors import check_bool, check_choice, check_integer, check_real
@@ -79,6 +79,13 @@ class LocalizationDataModule(SyncDataModule):
         self.orientation = check_choice("orientation", orientation, ORIENTATIONS)
         self._points: NDArray[np.float64] | None = None
         self._exact: Patches | None = None
+
+    @classmethod
+    def from_file(
+        cls, path: str, angles: Prior, array: str | None = None, **options: Any
+    ) -> LocalizationDataModule:
+        """The same on points from a file; see `gnnsync.data.points.PointFile`."""
+        return cls(PointFile(path, array), angles, **options)
 
     @property
     def points(self) -> NDArray[np.float64]:

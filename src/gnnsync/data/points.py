@@ -213,7 +213,9 @@ def _outlines(text: str) -> list[Points]:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
-    path = TextPath((0, 0), text, size=100, prop=FontProperties("DejaVu Sans", weight="bold"))
+    path = TextPath(
+        (0, 0), text, size=100, prop=FontProperties(family="DejaVu Sans", weight="bold")
+    )
     return [np.asarray(polygon) for polygon in path.to_polygons()]
 
 
