@@ -1,13 +1,17 @@
 """Small random graphs for the learned method."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from gnnsync import MeasurementGraph
+from gnnsync.learn import Training
 from gnnsync.learn.batch import ReplicaBatch
+from gnnsync.learn.losses import UpsetLoss
 
 
 def simple_graph(
@@ -64,3 +68,31 @@ def _one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+class Breaking(nn.Module):
+    """The upset loss, but NaN for one replica from its `start`-th call on."""
+
+    def __init__(self, replica: int, start: int) -> None:
+        super().__init__()
+        self.upset, self.replica, self.start, self.calls = UpsetLoss(), replica, start, 0
+
+    def forward(self, angles: torch.Tensor, batch: ReplicaBatch) -> torch.Tensor:
+        self.calls += 1
+        value = self.upset(angles, batch)
+        if self.calls >= self.start:
+            factor = torch.ones_like(value)
+            factor[self.replica] = torch.nan
+            value = value * factor
+        return value
+
+
+@pytest.fixture
+def quick() -> Callable[..., Training]:
+    """A short training in float64 on the CPU."""
+
+    def make(**options: Any) -> Training:
+        defaults = {"max_steps": 30, "steps_per_epoch": 10, "accelerator": "cpu", "precision": 64}
+        return Training(**(defaults | options))
+
+    return make

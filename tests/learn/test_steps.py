@@ -41,9 +41,9 @@ def test_value_and_gradient_agree_with_the_dense_oracle(k, separate, make_batch,
 
 
 def test_written_out_gradient_passes_gradcheck(make_batch):
-    batch = make_batch(graphs=2, trials=2, n=6)
-    rows = (2 * torch.pi * torch.rand(12, 4, dtype=torch.float64)).requires_grad_()
-    alpha = (0.2 + torch.rand(3, 12, 4, dtype=torch.float64)).requires_grad_()
+    batch = make_batch(graphs=2, trials=2, n=7)
+    rows = (2 * torch.pi * torch.rand(14, 4, dtype=torch.float64)).requires_grad_()
+    alpha = (0.2 + torch.rand(3, 14, 4, dtype=torch.float64)).requires_grad_()
     matrix = batch.hermitian.forward_matrix
     assert torch.autograd.gradcheck(
         lambda y, a: torch.sin(_SharedSteps.apply(y, a, matrix)), (rows, alpha)

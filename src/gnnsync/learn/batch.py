@@ -41,7 +41,9 @@ class ReplicaBatch(nn.Module):
     ) -> None:
         super().__init__()
         sizes = sorted({graph.num_nodes for graph in graphs})
-        if len(sizes) != 1:
+        if not sizes:
+            raise GraphError("no graph given: at least one is needed")
+        if len(sizes) > 1:
             raise GraphError(f"the graphs of one job have {sizes} nodes: must agree")
         for number, graph in enumerate(graphs):
             if not graph.num_edges:

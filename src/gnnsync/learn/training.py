@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 import math
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,13 +19,14 @@ from lightning import Callback, LightningModule, Trainer
 from lightning.pytorch.callbacks import TQDMProgressBar
 from torch.utils.data import DataLoader
 
-from gnnsync.errors import GnnsyncError, ParameterError, check_integer
+from gnnsync.errors import GnnsyncError, ParameterError, check_choice, check_integer
 from gnnsync.learn.module import SyncModule
 
 log = logging.getLogger(__name__)
 
 LAST_CHECKPOINT = "last.ckpt"
 FINAL_CHECKPOINT = "final.ckpt"
+ACCELERATORS = ("auto", "cpu", "gpu", "cuda", "mps")
 
 
 class CheckpointError(GnnsyncError):
@@ -38,7 +42,7 @@ class Training:
         patience: steps without a lower evaluation loss until a replica stops.
         steps_per_epoch: optimizer steps per Lightning epoch: progress, logging and checkpoints
             happen between epochs.
-        accelerator: Lightning's; `cpu`, `gpu` or `auto`. One device per job.
+        accelerator: Lightning's; `auto`, `cpu`, `gpu`, `cuda` or `mps`. One device per job.
         precision: `32` or `64` bits.
         options: further arguments of `lightning.Trainer`.
     """
@@ -54,6 +58,7 @@ class Training:
         check_integer("max_steps", self.max_steps, 1)
         check_integer("patience", self.patience, 1)
         check_integer("steps_per_epoch", self.steps_per_epoch, 1)
+        check_choice("accelerator", self.accelerator, ACCELERATORS)
         if self.precision not in (32, 64):
             raise ParameterError("precision", self.precision, "32 or 64")
 
@@ -90,7 +95,7 @@ def fit(module: SyncModule, training: Training, run: Run) -> None:
     callbacks: list[Callback] = [SyncProgressBar() if bar else LogProgress(), *run.callbacks]
     if run.directory is not None and run.checkpoint_every:
         callbacks.append(AtomicCheckpoint(run.directory / LAST_CHECKPOINT, run.checkpoint_every))
-    trainer = Trainer(
+    trainer = _quiet_trainer(
         accelerator=training.accelerator,
         devices=1,
         max_epochs=math.ceil(module.max_steps / module.steps_per_epoch),
@@ -106,13 +111,16 @@ def fit(module: SyncModule, training: Training, run: Run) -> None:
     )
     last = run.directory / LAST_CHECKPOINT if run.directory is not None else None
     resume_from = str(last) if run.resume and last is not None and last.exists() else None
+    if resume_from:
+        _matching_state(module, Path(resume_from))
     if run.resume:
         log.info("resuming from %s" if resume_from else "nothing to resume in %s", last)
     # One empty batch per epoch: the module holds the graphs, and an epoch is a number of steps.
     schedule: DataLoader[Any] = DataLoader([0], batch_size=None)  # type: ignore[arg-type]
-    trainer.fit(module, train_dataloaders=schedule, ckpt_path=resume_from, weights_only=False)
-    if trainer.interrupted:
-        raise KeyboardInterrupt
+    with _interruptible(trainer), warnings.catch_warnings():
+        # Lightning's own use of a part of torch that is about to change.
+        warnings.filterwarnings("ignore", message=".*LeafSpec.*")
+        trainer.fit(module, train_dataloaders=schedule, ckpt_path=resume_from, weights_only=False)
     module.restore_best()
     if run.directory is not None:
         save_atomically(trainer, run.directory / FINAL_CHECKPOINT)
@@ -120,7 +128,12 @@ def fit(module: SyncModule, training: Training, run: Run) -> None:
 
 def load_parameters(module: SyncModule, path: str | Path) -> None:
     """Give `module` the best parameters stored in a checkpoint of the same shape."""
-    path = Path(path)
+    module.best = _matching_state(module, Path(path))
+    module.restore_best()
+
+
+def _matching_state(module: SyncModule, path: Path) -> dict[str, torch.Tensor]:
+    """Best parameters stored at `path`, if they are of the same shape as those of `module`."""
     if not path.is_file():
         raise CheckpointError(f"ckpt = {path}: no such file")
     try:
@@ -136,16 +149,38 @@ def load_parameters(module: SyncModule, path: str | Path) -> None:
             f"there and {own.get(differing)} here; use the same k, encoder, width, number of "
             "networks and trials"
         )
-    module.best = best
-    module.restore_best()
+    return best
 
 
 def save_atomically(trainer: Trainer, path: Path) -> None:
     """Save a checkpoint so that `path` is always whole: write beside it, then rename."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
-    trainer.save_checkpoint(partial)
+    trainer.save_checkpoint(partial, weights_only=False)
     os.replace(partial, path)
+
+
+def _quiet_trainer(**options: Any) -> Trainer:
+    """A Trainer that does not announce hardware, tips and its own end at every call."""
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    return Trainer(**options)
+
+
+@contextmanager
+def _interruptible(trainer: Trainer) -> Iterator[None]:
+    """Let Ctrl-C come out as KeyboardInterrupt.
+
+    Lightning turns it into an exit of the whole program, and has Ctrl-C ignored from then on.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    except SystemExit:
+        if not trainer.interrupted:
+            raise
+        signal.signal(signal.SIGINT, handler)
+        raise KeyboardInterrupt from None
 
 
 class AtomicCheckpoint(Callback):

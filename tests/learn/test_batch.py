@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+import torch
+
+from gnnsync import MeasurementGraph
+from gnnsync.errors import GraphError, ParameterError
+from gnnsync.learn.batch import ReplicaBatch
+from gnnsync.learn.operators import LinearOperator, Propagation
+
+
+def test_rows_and_replicas_are_inverse(make_batch):
+    batch = make_batch(graphs=3, trials=2)
+    x = torch.randn(6, batch.num_nodes, 4, dtype=torch.float64)
+    rows = batch.node_rows(x)
+    assert rows.shape == (3 * batch.num_nodes, 8)
+    assert torch.equal(batch.replica_nodes(rows), x)
+    # Node i of graph g is row g·n + i; trial t holds columns 4t..4t+3.
+    assert torch.equal(rows[batch.num_nodes + 5, 4:], x[3, 5])
+
+
+def test_edge_difference(make_batch):
+    batch = make_batch(graphs=3, trials=2)
+    x = torch.randn(6, batch.num_nodes, 2, dtype=torch.float64)
+    found = batch.edge_difference(x)
+    assert found.shape == (3, batch.max_edges, 2, 2)
+    for g, graph in enumerate(batch.graphs):
+        for t in range(2):
+            own = x[2 * g + t]
+            m = graph.num_edges
+            src, dst = torch.tensor(graph.edge_index)
+            torch.testing.assert_close(found[g, :m, t], own[src] - own[dst])
+            assert not found[g, m:, t].any()
+
+
+def test_edges_phases_and_hermitian_are_those_of_the_graphs(make_batch):
+    batch = make_batch(graphs=2, trials=1)
+    n = batch.num_nodes
+    src, dst = (end.view(2, -1) for end in batch.ends)
+    real, imag = (part.view(2, -1) for part in batch.phases)
+    stacked = batch.hermitian.forward_matrix.to_dense()
+    for g, graph in enumerate(batch.graphs):
+        m, block = graph.num_edges, slice(g * n, (g + 1) * n)
+        assert (src[g, :m] - g * n).tolist() == graph.src.tolist()
+        assert (dst[g, :m] - g * n).tolist() == graph.dst.tolist()
+        assert not real[g, m:].any()
+        assert not imag[g, m:].any()
+        found = torch.complex(stacked[block, block], stacked[2 * n :][block, block])
+        np.testing.assert_allclose(found.numpy(), graph.hermitian.toarray(), atol=1e-15)
+        entry = torch.complex(real[g, :m], imag[g, :m]).numpy()
+        np.testing.assert_allclose(entry, graph.hermitian.toarray()[graph.src, graph.dst])
+
+
+def test_triangles_are_padded(make_batch):
+    batch = make_batch(graphs=3, trials=1)
+    triangles = batch.triangles
+    counts = [len(graph.triangles) for graph in batch.graphs]
+    assert triangles.present.sum(dim=1).flatten().tolist() == counts
+    quantity = torch.randn(3, batch.max_edges, dtype=torch.float64)
+    sums = triangles.sums(quantity.view(-1, 1)).view(3, -1)
+    for g, graph in enumerate(batch.graphs):
+        own = quantity[g].numpy()[: graph.num_edges]
+        np.testing.assert_allclose(sums[g, : counts[g]], graph.triangles.sums(own), atol=1e-12)
+        assert not sums[g, counts[g] :].any()
+
+
+def test_a_cast_rebuilds_what_was_derived(make_batch):
+    batch = make_batch(graphs=1, trials=1)
+    before = batch.hermitian
+    batch.to("cpu")
+    assert batch.hermitian is not before
+    assert torch.equal(batch.hermitian.forward_matrix.to_dense(), before.forward_matrix.to_dense())
+
+
+def test_refuses_graphs_that_do_not_fit(make_graph):
+    with pytest.raises(GraphError, match=r"\[5, 6\] nodes"):
+        ReplicaBatch([make_graph(0, 5), make_graph(0, 6)])
+    empty = MeasurementGraph(np.empty((2, 0)), np.empty(0), 5)
+    with pytest.raises(GraphError, match="graph 1 has no edges"):
+        ReplicaBatch([make_graph(0, 5), empty])
+    with pytest.raises(GraphError, match="no graph"):
+        ReplicaBatch([])
+    with pytest.raises(ParameterError, match="trials"):
+        ReplicaBatch([make_graph(0, 5)], trials=0)
+
+
+def test_linear_operator_gradient_is_the_transpose():
+    matrix = np.array([[1.0, 0.0, 2.0], [0.0, -3.0, 0.0]])
+    operator = LinearOperator(matrix, torch.float64)
+    x = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
+    torch.testing.assert_close(operator(x), torch.tensor(matrix) @ x)
+    assert torch.autograd.gradcheck(operator, (x,))
+    assert repr(operator) == "LinearOperator(shape=(2, 3), entries=3)"
+
+
+def test_propagation_multiplies_each_channel_by_its_matrix():
+    rng = np.random.default_rng(0)
+    matrices = rng.standard_normal((2, 3, 5, 5)) * (rng.random((2, 3, 5, 5)) < 0.4)
+    propagation = Propagation(matrices, trials=2, dtype=torch.float64)
+    x = torch.randn(4, 3, 5, 2, dtype=torch.float64)
+    expected = torch.tensor(matrices).repeat_interleave(2, dim=0) @ x
+    torch.testing.assert_close(propagation(x), expected)

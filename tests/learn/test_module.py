@@ -1,0 +1,145 @@
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from gnnsync.learn import GNNSync
+from gnnsync.learn.losses import UpsetLoss
+from gnnsync.learn.progress import Status
+from gnnsync.learn.steps import NoSteps, ProjectedGradient
+from gnnsync.learn.training import Run, fit
+from tests.learn.conftest import Breaking
+
+
+@pytest.fixture
+def graphs(make_graph):
+    """Two graphs with different numbers of edges."""
+    return [make_graph(0, n=16, p=0.4), make_graph(1, n=16, p=0.6, weighted=True)]
+
+
+def test_a_replica_trains_as_it_would_alone(graphs, quick):
+    method = GNNSync(training=quick())
+    seeds = [3, 4, 5, 6]
+    together = method.fit(graphs, 2, seeds=seeds, trials=2)
+    for r, seed in enumerate(seeds):
+        alone = method.fit([graphs[r // 2]], 2, seeds=[seed])
+        for name in ("train", "evaluation"):
+            torch.testing.assert_close(together.history[name][:, r], alone.history[name][:, 0])
+        np.testing.assert_allclose(
+            np.exp(1j * together.solutions[r].angles),
+            np.exp(1j * alone.solutions[0].angles),
+            atol=1e-8,
+        )
+    losses = together.history["train"][-1].tolist()
+    assert len(set(losses)) == 4
+
+
+def test_another_weight_in_one_replica_leaves_the_gradients_of_the_others(graphs, quick):
+    def gradients(change: float | None):
+        module = GNNSync(
+            steps=lambda replicas: ProjectedGradient(replicas, trainable=True), training=quick()
+        ).build(graphs, 2, seeds=[1, 2, 3, 4], trials=2)
+        if change is not None:
+            with torch.no_grad():
+                module.encoder.first.weight[2] *= change
+        module.loss(module(final=False), module.batch).sum().backward()
+        return {name: p.grad for name, p in module.named_parameters()}
+
+    whole = gradients(None)
+    for change in (2.0, torch.nan):
+        changed = gradients(change)
+        for name, value in whole.items():
+            assert torch.equal(value[[0, 1, 3]], changed[name][[0, 1, 3]]), name
+            assert not torch.equal(value[2], changed[name][2]), name
+
+
+def test_a_diverged_replica_stops_and_the_others_go_on(graphs, quick, caplog):
+    seeds = [3, 4, 5, 6]
+    # Two calls per step: from the evaluation of step 9 on.
+    broken = GNNSync(loss=Breaking(1, 18), training=quick()).fit(graphs, seeds=seeds, trials=2)
+    whole = GNNSync(training=quick()).fit(graphs, seeds=seeds, trials=2)
+    assert broken.status == [Status.FINISHED, Status.DIVERGED, Status.FINISHED, Status.FINISHED]
+    assert broken.steps == [30, 9, 30, 30]
+    assert "replica 1 diverged at step 9" in caplog.text
+    for r in (0, 2, 3):
+        np.testing.assert_array_equal(broken.solutions[r].angles, whole.solutions[r].angles)
+    # The diverged one keeps the best of its first 8 steps.
+    short = GNNSync(training=quick(max_steps=8)).fit(graphs, seeds=seeds, trials=2)
+    np.testing.assert_array_equal(broken.solutions[1].angles, short.solutions[1].angles)
+    assert broken.solutions[1].stop_reason == "diverged"
+    assert not broken.solutions[1].converged
+
+
+def test_a_run_stops_when_all_replicas_have_diverged(graphs, quick):
+    fitted = GNNSync(loss=Breaking(0, 1), training=quick()).fit(graphs[:1])
+    assert fitted.status == [Status.DIVERGED]
+    assert len(fitted.history["train"]) == 10  # the epoch in which it happened
+    assert np.isfinite(fitted.solutions[0].angles).all()
+
+
+class Wave(nn.Module):
+    """Upset loss plus a term that bottoms out at a different evaluation for each replica."""
+
+    def __init__(self, bottom: list[int]) -> None:
+        super().__init__()
+        self.upset, self.bottom, self.calls = UpsetLoss(), bottom, 0
+
+    def forward(self, angles, batch):
+        self.calls += 1
+        step = (self.calls + 1) // 2
+        extra = torch.tensor([100.0 * abs(step - b) for b in self.bottom])
+        return self.upset(angles, batch) + extra
+
+
+def test_patience_and_best_state_per_replica(graphs, quick):
+    training = quick(max_steps=60, patience=12, steps_per_epoch=5)
+    module = GNNSync(loss=Wave([3, 20]), training=training).build(graphs, seeds=[1, 2])
+    states = {}
+    original = module.evaluate
+
+    def evaluate():
+        states[module.step + 1] = {n: p.detach().clone() for n, p in module.named_parameters()}
+        return original()
+
+    module.evaluate = evaluate
+    fit(module, training, Run())
+    assert module.progress.best_step.tolist() == [3, 20]
+    assert module.progress.steps_taken() == [15, 32]
+    assert module.status() == [Status.STOPPED, Status.STOPPED]
+    assert module.step == 35  # stops between epochs
+    for name, p in module.named_parameters():
+        assert torch.equal(p[0], states[3][name][0]), name
+        assert torch.equal(p[1], states[20][name][1]), name
+
+
+def test_steps_after_training_equal_training_without_then_stepping(graphs, quick):
+    after = GNNSync(
+        steps=lambda replicas: ProjectedGradient(replicas, in_training=False), training=quick()
+    ).fit(graphs, 2, seeds=[1, 2])
+    module = GNNSync(steps=NoSteps, training=quick()).build(graphs, 2, seeds=[1, 2])
+    fit(module, quick(), Run())
+    expected = ProjectedGradient(2).double()(module.predict(), module.batch)
+    for r in range(2):
+        found = np.exp(1j * after.solutions[r].angles)
+        np.testing.assert_allclose(found, np.exp(1j * expected[r].numpy()), atol=1e-10)
+    torch.testing.assert_close(after.history["train"], module.progress.history()["train"])
+
+
+def test_trainable_alpha_is_trained(graphs, quick):
+    module = GNNSync(
+        steps=lambda replicas: ProjectedGradient(replicas, trainable=True),
+        optimizer=lambda parameters: torch.optim.SGD(parameters, lr=5.0),
+        training=quick(),
+    ).build(graphs, seeds=[1, 2])
+    fit(module, quick(), Run())
+    assert (module.steps.alpha - 1).abs().min() > 1e-4
+    assert module.steps.alpha.min() >= 0
+
+
+def test_evaluation_has_no_dropout_and_training_does(graphs, quick):
+    module = GNNSync(training=quick()).build(graphs, seeds=[1, 2])
+    module.train()
+    evaluations = torch.stack([module.evaluate() for _ in range(3)])
+    assert torch.equal(evaluations[0], evaluations[1])
+    assert all(m.training for m in module.encoder.modules())
+    assert not torch.equal(module.loss(module(final=False), module.batch), evaluations[0])

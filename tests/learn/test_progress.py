@@ -1,0 +1,67 @@
+import pytest
+import torch
+
+from gnnsync.learn.progress import ReplicaProgress, Status
+
+INF, NAN = float("inf"), float("nan")
+
+
+def run(evaluation: list[list[float]], patience: int, train=None) -> ReplicaProgress:
+    progress = ReplicaProgress(len(evaluation[0]), patience)
+    for step, row in enumerate(evaluation):
+        progress.record(torch.tensor((train or evaluation)[step]), torch.tensor(row))
+    return progress
+
+
+def test_patience_and_best_are_kept_per_replica():
+    falling = [5.0, 4.0, 3.0, 2.0, 1.0, 0.5]
+    rising = [1.0, 2.0, 0.5, 3.0, 4.0, 0.1]
+    progress = run(list(map(list, zip(falling, rising, strict=True))), patience=2)
+    assert progress.best_loss.tolist() == [0.5, 0.5]
+    assert progress.best_step.tolist() == [6, 3]
+    # The second stopped two steps after its best and does not take the later 0.1.
+    assert progress.steps_taken() == [6, 5]
+    assert progress.status() == [Status.FINISHED, Status.STOPPED]
+    assert progress.any_running
+
+
+def test_an_equal_loss_is_no_improvement():
+    progress = run([[1.0], [1.0], [1.0]], patience=2)
+    assert progress.status() == [Status.STOPPED]
+    assert not progress.any_running
+
+
+@pytest.mark.parametrize("bad", [INF, -INF, NAN])
+@pytest.mark.parametrize("where", ["train", "evaluation"])
+def test_a_loss_that_is_not_finite_ends_one_replica(bad, where):
+    fine = [[3.0, 3.0], [2.0, 2.0], [1.0, 1.0]]
+    broken = [[3.0, 3.0], [2.0, bad], [1.0, 1.0]]
+    train, evaluation = (broken, fine) if where == "train" else (fine, broken)
+    progress = run(evaluation, patience=10, train=train)
+    assert progress.status() == [Status.FINISHED, Status.DIVERGED]
+    assert progress.steps_taken() == [3, 2]
+    assert progress.best_loss.tolist() == [1.0, 3.0]
+    assert progress.best_step.tolist() == [3, 1]
+
+
+def test_record_tells_who_improved():
+    progress = ReplicaProgress(3, 5)
+    values = torch.tensor([1.0, 2.0, NAN])
+    assert progress.record(values, values).tolist() == [True, True, False]
+    values = torch.tensor([0.5, 2.5, 0.1])
+    assert progress.record(values, values).tolist() == [True, False, False]
+
+
+def test_history_and_state_come_back():
+    progress = run([[3.0, 1.0], [2.0, NAN]], patience=5)
+    again = ReplicaProgress(2, 5)
+    again.load(progress.state())
+    for other in (progress, again):
+        values = torch.tensor([1.0, 0.1])
+        other.record(values, values)
+    assert again.step == 3
+    assert again.status() == progress.status()
+    for name, value in progress.history().items():
+        torch.testing.assert_close(again.history()[name], value, equal_nan=True)
+        assert value.shape == (3, 2)
+    assert ReplicaProgress(2, 5).history()["train"].shape == (0, 2)
