@@ -1,25 +1,51 @@
 """Classical methods, one file each. `METHODS` names them all."""
 
 from gnnsync.methods.base import ClassicalMethod, DisconnectedGraphWarning, Estimate, Method
+from gnnsync.methods.cemp import CEMPGCW, CEMPMST
+from gnnsync.methods.disentangle import SpectralDisentangled
+from gnnsync.methods.gpm import GPM
+from gnnsync.methods.irls import IRLS
+from gnnsync.methods.ppe import PPE
 from gnnsync.methods.refine import Refined, projected_gradient_steps, refined
+from gnnsync.methods.sdp import SDP
 from gnnsync.methods.spectral import Spectral, SpectralRN
+from gnnsync.methods.tas import TAS
+from gnnsync.methods.transync import TranSync
 from gnnsync.methods.trivial import Trivial
 
 METHODS: dict[str, type[ClassicalMethod]] = {
     "spectral": Spectral,
     "spectral_rn": SpectralRN,
+    "spectral_disentangled": SpectralDisentangled,
+    "gpm": GPM,
+    "sdp": SDP,
+    "irls": IRLS,
+    "transync": TranSync,
+    "cemp_gcw": CEMPGCW,
+    "cemp_mst": CEMPMST,
+    "tas": TAS,
+    "ppe": PPE,
     "trivial": Trivial,
 }
 
 __all__ = [
+    "CEMPGCW",
+    "CEMPMST",
+    "GPM",
+    "IRLS",
     "METHODS",
+    "PPE",
+    "SDP",
+    "TAS",
     "ClassicalMethod",
     "DisconnectedGraphWarning",
     "Estimate",
     "Method",
     "Refined",
     "Spectral",
+    "SpectralDisentangled",
     "SpectralRN",
+    "TranSync",
     "Trivial",
     "projected_gradient_steps",
     "refined",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -80,24 +80,11 @@ class ClassicalMethod:
         if k > 1 and not self.any_k:
             raise ParameterError("k", k, f"1 for {_name(self)}; for k > 1 use {_any_k_names()}")
         rng = np.random.default_rng(seed)
-        if graph.is_connected:
-            parts = [(np.arange(graph.num_nodes), np.arange(graph.num_edges), graph)]
+        if graph.is_connected and graph.num_nodes > 1:
+            found = self._estimate_refined(graph, k, rng)
+            angles, confidence, estimates = found.angles, found.edge_confidence, [found]
         else:
-            parts = _split(graph)
-        angles = np.zeros((graph.num_nodes, k))
-        confidence = np.ones(graph.num_edges)
-        estimates = []
-        for nodes, edges, part in parts:
-            if part.num_nodes == 1:
-                continue
-            found = self.estimate(part, k, rng)
-            columns = found.angles.reshape(part.num_nodes, k)
-            if self.refine:
-                columns = projected_gradient_steps(part, columns, self.refine)
-                found = Estimate(columns, found.converged, found.iterations, found.stop_reason)
-            solved = Solution.from_angles(part, columns, edge_confidence=found.edge_confidence)
-            angles[nodes], confidence[edges] = solved.angles, solved.edge_confidence
-            estimates.append(found)
+            angles, confidence, estimates = self._estimate_parts(graph, k, rng)
         return Solution.from_angles(
             graph,
             angles,
@@ -105,33 +92,81 @@ class ClassicalMethod:
             converged=all(e.converged for e in estimates),
             iterations=max((e.iterations for e in estimates), default=0),
             stop_reason="; ".join(dict.fromkeys(e.stop_reason for e in estimates)) or "no edges",
+            diagnostics=_merge(estimates),
             seconds=time.perf_counter() - start,
-            diagnostics=_merge([e.diagnostics for e in estimates]),
+        )
+
+    def _estimate_parts(
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None, list[Estimate]]:
+        angles = np.zeros((graph.num_nodes, k))
+        confidence = np.ones(graph.num_edges)
+        estimates = []
+        for nodes, edges, part in _split(graph):
+            found = self._estimate_refined(part, k, rng)
+            solved = Solution.from_angles(part, found.angles, edge_confidence=found.edge_confidence)
+            angles[nodes], confidence[edges] = solved.angles, solved.edge_confidence
+            estimates.append(found)
+        # Largest first: its figures are the ones reported.
+        estimates.sort(key=lambda e: len(e.angles), reverse=True)
+        return angles, confidence, estimates
+
+    def _estimate_refined(
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator
+    ) -> Estimate:
+        found = self.estimate(graph, k, rng)
+        columns = found.angles.reshape(graph.num_nodes, k)
+        if not self.refine:
+            return replace(found, angles=columns)
+        return replace(
+            found,
+            angles=projected_gradient_steps(graph, columns, self.refine),
+            edge_confidence=None,  # the method's own was for the angles before refinement
+            stop_reason=f"{found.stop_reason}; then {self.refine} projected gradient steps",
         )
 
 
 def _split(
     graph: MeasurementGraph,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], MeasurementGraph]]:
-    warnings.warn(
-        f"the graph has {graph.num_components} components; each is solved on its own, and angles "
-        "are comparable within a component only",
-        DisconnectedGraphWarning,
-        stacklevel=3,
-    )
-    order = np.argsort(graph.components, kind="stable")
-    bounds = np.cumsum(np.bincount(graph.components))[:-1]
+    """Nodes, edges and graph of every component with edges, in O((n + m) log n)."""
+    if graph.num_components > 1:
+        warnings.warn(
+            f"the graph has {graph.num_components} components; each is solved on its own, and "
+            "angles are comparable within a component only",
+            DisconnectedGraphWarning,
+            stacklevel=4,
+        )
+    label = graph.components
+    size = np.bincount(label)
+    node_order = np.argsort(label, kind="stable")
+    position = np.empty(graph.num_nodes, dtype=np.int64)
+    position[node_order] = np.arange(graph.num_nodes) - np.repeat(np.cumsum(size) - size, size)
+    edge_order = np.argsort(label[graph.src], kind="stable")
+    edge_count = np.bincount(label[graph.src], minlength=len(size))
     parts = []
-    for nodes in np.split(order, bounds):
-        if len(nodes) > 1:
-            part, edges = graph.subgraph(nodes)
+    node_parts = np.split(node_order, np.cumsum(size)[:-1])
+    edge_parts = np.split(edge_order, np.cumsum(edge_count)[:-1])
+    for nodes, edges in zip(node_parts, edge_parts, strict=True):
+        if len(edges):
+            weight = None if graph.weight is None else graph.weight[edges]
+            index = position[graph.edge_index[:, edges]]
+            part = MeasurementGraph(index, graph.offset[edges], len(nodes), weight=weight)
             parts.append((nodes, edges, part))
     return parts
 
 
-def _merge(diagnostics: list[dict[str, float]]) -> dict[str, float]:
-    """Figures of the first component, which for a connected graph is the only one."""
-    return dict(diagnostics[0]) if diagnostics else {}
+def _merge(estimates: list[Estimate]) -> dict[str, float]:
+    """Figures of the component with the most nodes; how many were solved, if several.
+
+    Figures of different kinds (bounds, eigenvalues, counts) have no common sum or mean.
+    """
+    if not estimates:
+        return {}
+    merged = dict(estimates[0].diagnostics)
+    if len(estimates) > 1:
+        merged["components_solved"] = float(len(estimates))
+    return merged
 
 
 def _name(method: ClassicalMethod) -> str:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.eigen import top_eigenvectors
+from gnnsync.methods.eigen import eigen_residual, top_eigenvectors
+from gnnsync.methods.operator import EdgeOperator
+
+# A relative residual of the eigenpairs above this is reported as not converged.
+_RESIDUAL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -25,8 +29,7 @@ class Spectral(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k) of the leading eigenvectors of H."""
-        values, vectors = top_eigenvectors(graph.hermitian, k, rng)
-        return Estimate(np.angle(vectors), diagnostics={"top_eigenvalue": float(values[0])})
+        return leading_angles(EdgeOperator(graph), graph.edge_weight, k, rng, normalise=False)
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,29 @@ class SpectralRN(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k) of the leading eigenvectors of D⁻¹H."""
-        scale = sp.diags_array(1.0 / np.sqrt(graph.degree))
-        values, vectors = top_eigenvectors((scale @ graph.hermitian @ scale).tocsr(), k, rng)
-        return Estimate(np.angle(vectors), diagnostics={"top_eigenvalue": float(values[0])})
+        return leading_angles(EdgeOperator(graph), graph.edge_weight, k, rng)
+
+
+def leading_angles(
+    operator: EdgeOperator,
+    weight: NDArray[np.float64],
+    k: int,
+    rng: np.random.Generator,
+    *,
+    normalise: bool = True,
+) -> Estimate:
+    """Angles (n, k) of the top eigenvectors of H with weights (m,), or of D⁻¹H."""
+    if normalise:
+        matrix = operator.normalised(weight)
+        values, vectors = top_eigenvectors(matrix, k, rng, bound=1.0)
+    else:
+        matrix = operator.hermitian(weight)
+        values, vectors = top_eigenvectors(matrix, k, rng)
+    residual = eigen_residual(matrix, values, vectors)
+    return Estimate(
+        np.angle(vectors),
+        converged=residual <= _RESIDUAL,
+        iterations=1,
+        stop_reason="leading eigenvectors found",
+        diagnostics={"top_eigenvalue": float(values[0]), "eigen_residual": residual},
+    )

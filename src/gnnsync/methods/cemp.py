@@ -1,0 +1,187 @@
+"""Cycle-edge message passing: how corrupted each edge is, judged by its triangles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+
+from gnnsync.angles import wrap
+from gnnsync.errors import check_integer, check_real
+from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.operator import EdgeOperator
+from gnnsync.methods.spectral import leading_angles
+from gnnsync.triangles import Triangles
+
+
+@dataclass(frozen=True)
+class CEMP(ClassicalMethod):
+    r"""What the two methods of Lerman and Shi (2022) share: the corruption levels s (m,).
+
+    The inconsistency of a triangle is :math:`d = |\mathrm{wrap}(\text{sum of its offsets})|/\pi`.
+    An edge's level is the mean of d over its triangles (e, f, g), weighted by the belief in f, g:
+
+    .. math:: s_e \leftarrow \frac{\sum u_f u_g d_{efg}}{\sum u_f u_g}, \qquad
+              u = w\, e^{-\beta s},
+
+    first with β = 0, then with β = β_0, 2β_0, ... up to `beta_max`. An edge in no triangle gets the
+    mean level of the others.
+
+    Args:
+        beta: first β.
+        beta_max: last β, also of the weights exp(-βs) that the levels become.
+        growth: factor of β per iteration.
+        max_triangles_per_edge: keep at most about this many triangles per edge, drawn at random;
+            None for all.
+    """
+
+    beta: float = 1.0
+    beta_max: float = 32.0
+    growth: float = 2.0
+    max_triangles_per_edge: int | None = None
+
+    def check(self) -> None:
+        """Ranges of the parameters."""
+        check_real("beta", self.beta, 0, open_low=True)
+        check_real("beta_max", self.beta_max, self.beta)
+        check_real("growth", self.growth, 1, open_low=True)
+        if self.max_triangles_per_edge is not None:
+            check_integer("max_triangles_per_edge", self.max_triangles_per_edge, 1)
+
+    def corruption(
+        self, graph: MeasurementGraph, rng: np.random.Generator
+    ) -> tuple[NDArray[np.float64], int]:
+        """Levels s (m,) in [0, 1] and the number of iterations; 0 of them without triangles."""
+        triangles = graph.triangles
+        if self.max_triangles_per_edge is not None:
+            triangles = sample_triangles(
+                triangles, graph.num_edges, self.max_triangles_per_edge, rng
+            )
+        if not len(triangles):
+            return np.zeros(graph.num_edges), 0
+        inconsistency = np.abs(wrap(triangles.sums(graph.offset))) / np.pi
+        sides = [np.ascontiguousarray(side) for side in triangles.edges.T]
+        weight = graph.edge_weight / graph.edge_weight.mean()
+        level = _average(sides, inconsistency, weight, weight)
+        iterations, beta = 1, self.beta
+        while beta <= self.beta_max:
+            # Measured from the cleanest edge, so that the beliefs cannot all underflow.
+            belief = weight * np.exp(-beta * (level - level.min()))
+            level = _average(sides, inconsistency, belief, weight)
+            beta *= self.growth
+            iterations += 1
+        return level, iterations
+
+
+@dataclass(frozen=True)
+class CEMPGCW(CEMP):
+    r"""CEMP, then the spectral method on the edges it believes (Lerman and Shi 2022).
+
+    Leading eigenvector of the graph connection weight matrix: D⁻¹H with weights
+    :math:`w_e e^{-\beta_{\max} s_e}`. Parameters as in `CEMP`. A graph without triangles is solved
+    with its own weights, and `stop_reason` says so.
+    """
+
+    def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
+        """Angles (n,) of the weighted eigenvector."""
+        level, iterations = self.corruption(graph, rng)
+        belief = np.exp(-self.beta_max * (level - level.min(initial=1.0)))
+        found = leading_angles(EdgeOperator(graph), graph.edge_weight * belief, 1, rng)
+        return _report(found.angles[:, 0], level, iterations, found)
+
+
+@dataclass(frozen=True)
+class CEMPMST(CEMP):
+    """CEMP, then angles along the spanning tree of least corruption (Lerman and Shi 2022).
+
+    Parameters as in `CEMP`. In a graph without triangles every level is 0: the tree is then one of
+    greatest edge weight, and `stop_reason` says so.
+    """
+
+    def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
+        """Angles (n,) added up along the tree."""
+        level, iterations = self.corruption(graph, rng)
+        return _report(tree_angles(graph, level), level, iterations)
+
+
+def sample_triangles(
+    triangles: Triangles, num_edges: int, per_edge: int, rng: np.random.Generator
+) -> Triangles:
+    """The triangles that are among the first `per_edge`, in random order, of one of their edges."""
+    shuffled = rng.permutation(len(triangles))
+    edge = triangles.edges[shuffled].ravel()
+    order = np.argsort(edge, kind="stable")
+    count = np.bincount(edge, minlength=num_edges)
+    rank = np.empty(len(edge), dtype=np.int64)
+    rank[order] = np.arange(len(edge)) - np.repeat(np.cumsum(count) - count, count)
+    kept = np.sort(shuffled[(rank.reshape(-1, 3) < per_edge).any(axis=1)])
+    return Triangles(triangles.edges[kept], triangles.signs[kept])
+
+
+def tree_angles(graph: MeasurementGraph, cost: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Angles (n,) that satisfy the offsets along a spanning tree of least total cost (m,).
+
+    Among edges of equal cost the heavier, then the earlier, is taken.
+    """
+    n = graph.num_nodes
+    order = np.lexsort((-graph.edge_weight, cost))
+    rank = np.empty(graph.num_edges)
+    rank[order] = np.arange(1, graph.num_edges + 1)  # a stored 0 would mean "no edge"
+    # Of parallel edges only the best may enter; the matrix would add them up.
+    low, high = graph.edge_index.min(axis=0)[order], graph.edge_index.max(axis=0)[order]
+    first = np.sort(np.unique(low * n + high, return_index=True)[1])
+    best = order[first]
+    ranks = coo_array((rank[best], (low[first], high[first])), shape=(n, n)).tocsr()
+    tree = minimum_spanning_tree(ranks)
+    visit, parent = breadth_first_order(tree, 0, directed=False)
+
+    chosen = order[tree.data.astype(np.int64) - 1]
+    src, dst, offset = graph.src[chosen], graph.dst[chosen], graph.offset[chosen]
+    child_is_source = parent[src] == dst
+    step = np.zeros(n)
+    step[np.where(child_is_source, src, dst)] = np.where(child_is_source, offset, -offset)
+    angles = np.zeros(n)
+    for node in visit[1:].tolist():
+        angles[node] = angles[parent[node]] + step[node]
+    return angles
+
+
+def _average(
+    sides: list[NDArray[np.int64]],
+    inconsistency: NDArray[np.float64],
+    belief: NDArray[np.float64],
+    weight: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Levels (m,) under the beliefs (m,); edges in no triangle get the others' mean."""
+    m = len(belief)
+    of_side = [belief[side] for side in sides]
+    total, mass = np.zeros(m), np.zeros(m)
+    for c, side in enumerate(sides):
+        trust = of_side[c - 1] * of_side[c - 2]
+        mass += np.bincount(side, weights=trust, minlength=m)
+        total += np.bincount(side, weights=trust * inconsistency, minlength=m)
+    known = mass > 0
+    level = np.divide(total, mass, out=np.zeros(m), where=known)
+    level[~known] = np.average(level[known], weights=weight[known])
+    return level
+
+
+def _report(
+    angles: NDArray[np.float64],
+    level: NDArray[np.float64],
+    iterations: int,
+    solved: Estimate | None = None,
+) -> Estimate:
+    found = iterations > 0
+    return Estimate(
+        angles,
+        converged=solved is None or solved.converged,
+        iterations=iterations,
+        stop_reason="end of the β schedule" if found else "no triangles: edges taken as they are",
+        edge_confidence=1.0 - level if found else None,
+        diagnostics={"mean_corruption": float(level.mean())} if found else {},
+    )

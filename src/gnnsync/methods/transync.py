@@ -1,0 +1,71 @@
+"""Truncated least squares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnnsync.errors import check_integer, check_real
+from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.laplacian import least_squares_shift
+from gnnsync.methods.operator import EdgeOperator
+from gnnsync.methods.spectral import leading_angles
+
+
+@dataclass(frozen=True)
+class TranSync(ClassicalMethod):
+    r"""Truncated least squares with a shrinking truncation (Huang, Liang, Bajaj and Huang 2017).
+
+    Round j solves the least squares of the edges whose residual is below the truncation,
+
+    .. math:: \min_r \sum_{e:\, |m_e(r_{j-1})| < \delta_j} w_e\, m_e(r)^2, \qquad
+              m_e(r) = \mathrm{wrap}(r_s - r_t - a_e), \qquad \delta_{j+1} = c\,\delta_j,
+
+    until δ < δ_min. The original synchronizes numbers on a line, where the least squares is linear;
+    on the circle each round takes `steps` Gauss–Newton steps, of which the wrapped residuals need
+    few. Starts from the row-normalised spectral solution.
+
+    Args:
+        delta: first truncation, in radians.
+        delta_min: last truncation.
+        decay: c, the factor per round.
+        steps: Gauss–Newton steps per round.
+    """
+
+    delta: float = 2.0
+    delta_min: float = 1e-3
+    decay: float = 0.9
+    steps: int = 2
+
+    def check(self) -> None:
+        """Ranges of the parameters."""
+        check_real("delta", self.delta, 0, np.pi, open_low=True)
+        check_real("delta_min", self.delta_min, 0, self.delta, open_low=True)
+        check_real("decay", self.decay, 0, 1, open_low=True, open_high=True)
+        check_integer("steps", self.steps, 1)
+
+    def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
+        """Angles (n,) of the last round in which some edge was left."""
+        operator = EdgeOperator(graph)
+        angles = leading_angles(operator, graph.edge_weight, 1, rng).angles[:, 0]
+        delta, rounds = self.delta, 0
+        reason = "truncation at its last value"
+        while delta >= self.delta_min:
+            kept = np.abs(graph.residual(angles)) < delta
+            if not kept.any():
+                reason = "no edge below the truncation"
+                break
+            weight = graph.edge_weight * kept
+            for _ in range(self.steps):
+                angles = angles + least_squares_shift(operator, weight, -graph.residual(angles))
+            delta *= self.decay
+            rounds += 1
+        kept = np.abs(graph.residual(angles)) < delta / self.decay
+        return Estimate(
+            angles,
+            iterations=rounds,
+            stop_reason=reason,
+            diagnostics={"edges_kept": float(kept.mean())},
+        )
