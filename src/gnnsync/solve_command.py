@@ -29,8 +29,8 @@ _PICTURES = (".png", ".pdf", ".svg")
 
 def main(argv: list[str]) -> int:
     """Run the command; returns the exit code: 0, 2 for bad input, 130 after Ctrl-C."""
-    arguments = _parser().parse_args(argv)
     try:
+        arguments = _parser().parse_args(argv)
         _check_outputs(arguments)
         with _messages():
             _run(arguments)

@@ -62,7 +62,9 @@ def read_g2o(source: Source) -> MeasurementGraph:
 
 
 def write_g2o(graph: MeasurementGraph, handle: TextIO) -> None:
-    """Write a pose graph without translations: they are zero, with zero information.
+    """Write a pose graph without translations: they are zero, with next to no information.
+
+    (Readers such as GTSAM's refuse a matrix with a zero on its diagonal.)
 
     The angle of a vertex is the true one if known (k = 1), else 0; a reader takes it as a guess.
     """
@@ -83,7 +85,7 @@ def write_g2o(graph: MeasurementGraph, handle: TextIO) -> None:
         strict=True,
     )
     for i, j, turn, trust in edges:
-        handle.write(f"EDGE_SE2 {names[j]} {names[i]} 0 0 {turn!r} 0 0 0 0 0 {trust!r}\n")
+        handle.write(f"EDGE_SE2 {names[j]} {names[i]} 0 0 {turn!r} 1e-9 0 0 1e-9 0 {trust!r}\n")
 
 
 def _numbers(

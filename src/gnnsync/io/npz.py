@@ -88,6 +88,8 @@ def _load(source: Source) -> dict[str, Any]:
 
 def _from_arrays(source: Source, arrays: dict[str, Any]) -> MeasurementGraph:
     index = arrays["edge_index"]
+    if index.dtype.kind not in "iuf":
+        raise source.error("edge_index must hold whole numbers")
     names = arrays.get("node_names")
     if "num_nodes" in arrays:
         n = int(arrays["num_nodes"])

@@ -1,0 +1,69 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import gnnsync
+from gnnsync.errors import ParameterError
+from gnnsync.methods import METHODS, Spectral, refined
+from gnnsync.metrics import angular_mse
+from gnnsync.solve import method_names
+
+
+def test_graph_path_name_and_object_agree(tmp_path, make_multigraph):
+    graph = make_multigraph(0, connected=True)
+    gnnsync.write(graph, tmp_path / "g.csv")
+    by_name = gnnsync.solve(graph, "spectral")
+    for solution in (
+        gnnsync.solve(tmp_path / "g.csv", "spectral"),
+        gnnsync.solve(str(tmp_path / "g.csv"), method=Spectral()),
+    ):
+        assert np.array_equal(solution.angles, by_name.angles)
+    assert angular_mse(gnnsync.solve(graph, refined(Spectral(), 3)).angles, graph.angles) < 1e-12
+
+
+def test_the_default_solves_an_exact_graph(make_multigraph):
+    graph = make_multigraph(1, connected=True)
+    assert angular_mse(gnnsync.solve(graph).angles, graph.angles) < 1e-6
+
+
+def test_a_missing_auto_is_replaced_and_said(monkeypatch, caplog, make_multigraph):
+    monkeypatch.delitem(METHODS, "auto", raising=False)
+    graph = make_multigraph(1, connected=True)
+    gnnsync.solve(graph)
+    assert "using irls" in caplog.text
+    assert gnnsync.solve(graph, k=2).k == 2
+    assert "using spectral_rn" in caplog.text
+
+
+def test_an_unknown_method_lists_the_names(make_multigraph):
+    with pytest.raises(ParameterError, match=r"method = 'spectrl': must be one of .*spectral_rn"):
+        gnnsync.solve(make_multigraph(0), "spectrl")
+    with pytest.raises(ParameterError, match="name or a method object"):
+        gnnsync.solve(make_multigraph(0), Spectral)
+    assert {"gnnsync", "auto", "spectral"} <= set(method_names())
+    assert len(set(method_names())) == len(method_names())
+
+
+def test_seed_and_k_reach_the_method(make_multigraph):
+    calls = []
+
+    def method(graph, k=1, *, seed=0):
+        calls.append((k, seed))
+        return Spectral()(graph, k, seed=seed)
+
+    gnnsync.solve(make_multigraph(0, connected=True), method, 2, seed=7)
+    assert calls == [(2, 7)]
+
+
+def test_importing_the_package_is_light():
+    """Neither torch nor matplotlib, and `gnnsync.solve` stays the function."""
+    code = (
+        "import sys, gnnsync, gnnsync.solve_command;"
+        "from gnnsync.solve import find_method;"
+        "assert callable(gnnsync.solve);"
+        "print([m for m in ('torch', 'lightning', 'matplotlib', 'pandas') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
