@@ -76,7 +76,8 @@ def _explain(error: HydraException, overrides: list[str]) -> str:
 def _unknown_key(key: str, overrides: list[str]) -> str:
     """Name the keys that do exist beside an unknown one, the nearest first."""
     # The choices of groups decide which keys exist.
-    cfg = compose("config", overrides=[o for o in overrides if "." not in o.split("=")[0]])
+    groups = [o for o in overrides if "." not in o.split("=")[0] and o.split("=")[0] != key]
+    cfg = compose("config", overrides=groups)
     parent, _, name = key.rpartition(".")
     try:
         node = OmegaConf.select(cfg, parent) if parent else cfg

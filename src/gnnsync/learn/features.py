@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gnnsync.angles import circular_mean, reduce_angle
 from gnnsync.errors import GraphError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.batch import ReplicaBatch
@@ -35,7 +36,10 @@ class Features(Protocol):
 class MethodFeatures:
     """The k angles of each node as a classical method estimates them, in [0, 2π).
 
-    The method runs once per graph, with a seed of its own: trials share its answer.
+    Only differences of angles mean anything, and the network sees the angles themselves: each set
+    is rotated to circular mean π, which neither the order of the nodes nor the method's arbitrary
+    choice of rotation can change. The method runs once per graph, with a seed of its own: trials
+    share its answer.
     """
 
     method: Method
@@ -51,7 +55,8 @@ class MethodFeatures:
 
     def __call__(self, graph: MeasurementGraph, k: int, seed: int) -> NDArray[np.float64]:
         """Angles (n, k)."""
-        return self.method(graph, k, seed=self.seed).angles
+        angles = self.method(graph, k, seed=self.seed).angles
+        return reduce_angle(angles - circular_mean(angles, axis=0) + np.pi)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+import logging
+from functools import partial
+
+import numpy as np
+import pytest
+
+from gnnsync.errors import GnnsyncError
+from gnnsync.experiments.job import read_result, run_job
+from gnnsync.experiments.outcome import replica_seed
+from gnnsync.metrics import angular_mse
+
+
+def only_folder(root):
+    (folder,) = [p for p in root.rglob("*") if (p / "result.json").exists()]
+    return folder
+
+
+def test_a_learned_job_writes_rows_figures_and_checkpoint(composed, tmp_path, caplog):
+    caplog.set_level(logging.INFO)
+    rows = run_job(composed(f"output_dir={tmp_path}", "data.seeds=[1,2]", "trials=2", "data.k=2"))
+    folder = only_folder(tmp_path)
+    stored = json.loads((folder / "result.json").read_text())
+    assert stored["rows"] == rows
+    assert stored["status"] == "success"
+    assert [(r["network_seed"], r["trial"]) for r in rows] == [(1, 0), (1, 1), (2, 0), (2, 1)]
+    for row in rows:
+        assert row["status"] == "finished"
+        assert row["steps"] == 20
+        assert row["data.k"] == 2
+        assert 0 <= row["mse"] <= 4
+        assert row["mse_trivial"] > 0.5
+    for name in ("config.yaml", "job.log", "solutions.npz", "loss.png", "angles.png", "final.ckpt"):
+        assert (folder / name).stat().st_size > 0, name
+    with np.load(folder / "solutions.npz") as arrays:
+        assert arrays["angles"].shape == (4, 30, 2)
+        assert arrays["loss_train"].shape == (20, 4)
+    assert (folder / "log" / "metrics.csv").exists()
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+def test_a_classical_job_has_the_same_columns(composed, tmp_path):
+    learned = run_job(composed(f"output_dir={tmp_path}/a"))[0]
+    classical = run_job(composed(f"output_dir={tmp_path}/b", "method=spectral_rn"))[0]
+    assert set(learned) - set(classical) == {"mse_features"}
+    assert learned["mse_features"] == pytest.approx(classical["mse"], abs=1e-5)
+
+
+def test_same_config_and_seed_give_the_same_result(composed, tmp_path):
+    first = run_job(composed(f"output_dir={tmp_path}/a"))
+    second = run_job(composed(f"output_dir={tmp_path}/b"))
+    assert first[0]["mse"] == second[0]["mse"]
+    assert first[0]["job_hash"] == second[0]["job_hash"]
+    other = run_job(composed(f"output_dir={tmp_path}/c", "seed=32"))
+    assert other[0]["mse"] != first[0]["mse"]
+
+
+def test_a_finished_job_is_skipped_only_when_asked(composed, tmp_path):
+    cfg = composed(f"output_dir={tmp_path}", "method=spectral_rn", "figures=false")
+    run_job(cfg)
+    result = only_folder(tmp_path) / "result.json"
+    before = result.stat().st_mtime_ns
+    run_job(cfg, skip_finished=True)
+    assert result.stat().st_mtime_ns == before
+    run_job(cfg)
+    assert result.stat().st_mtime_ns != before
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"status": "failed", "rows": []}'])
+def test_a_broken_result_counts_as_missing(tmp_path, content):
+    (tmp_path / "result.json").write_text(content)
+    assert read_result(tmp_path) is None
+
+
+def test_a_checkpoint_is_evaluated_on_new_data(composed, tmp_path):
+    trained = run_job(composed(f"output_dir={tmp_path}/a", "data.seeds=[1]"))
+    ckpt = only_folder(tmp_path / "a") / "final.ckpt"
+    same = run_job(
+        composed(f"output_dir={tmp_path}/b", "data.seeds=[1]", "fit=false", f"ckpt={ckpt}")
+    )
+    assert same[0]["mse"] == pytest.approx(trained[0]["mse"], abs=1e-6)
+    new = run_job(
+        composed(f"output_dir={tmp_path}/c", "data.seeds=[2]", "fit=false", f"ckpt={ckpt}")
+    )
+    assert new[0]["mse"] != trained[0]["mse"]
+    assert new[0]["steps"] == 0
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("data.k=2", "of another model"),
+        ("data.seeds=[1,2]", "of another model"),
+        ("model.encoder.width=4", "of another model"),
+        ("method=spectral_rn", "only method=gnnsync has checkpoints"),
+    ],
+)
+def test_a_checkpoint_of_another_shape_is_refused(composed, tmp_path, override, message):
+    run_job(composed(f"output_dir={tmp_path}/a", "data.seeds=[1]"))
+    ckpt = only_folder(tmp_path / "a") / "final.ckpt"
+    with pytest.raises(GnnsyncError, match=message):
+        run_job(
+            composed(
+                f"output_dir={tmp_path}/b", "data.seeds=[1]", "fit=false", f"ckpt={ckpt}", override
+            )
+        )
+
+
+def test_a_missing_or_foreign_checkpoint_is_refused(composed, tmp_path):
+    with pytest.raises(GnnsyncError, match="no such file"):
+        run_job(composed(f"output_dir={tmp_path}", "fit=false", f"ckpt={tmp_path}/no.ckpt"))
+    (tmp_path / "text.ckpt").write_text("hello")
+    with pytest.raises(GnnsyncError, match="not a gnnsync checkpoint"):
+        run_job(composed(f"output_dir={tmp_path}", "fit=false", f"ckpt={tmp_path}/text.ckpt"))
+
+
+def test_replica_seeds_are_distinct_and_fixed():
+    seeds = {replica_seed(31, s, t) for s in (10, 20, 30, 40, 50) for t in range(2)}
+    assert len(seeds) == 10
+    assert replica_seed(31, 10, 0) == replica_seed(31, 10, 0)
+
+
+def test_relabelled_nodes_give_the_permuted_solution(composed):
+    # The classical features and the whole network commute with a permutation of the nodes.
+    from gnnsync.data.outliers import observe
+    from gnnsync.data.priors import UniformAngles
+    from gnnsync.learn import GNNSync, Training
+    from gnnsync.learn.encoders import DIMPA
+
+    rng = np.random.default_rng(3)
+    n = 25
+    pairs = np.array([(i, j) for i in range(n) for j in range(i + 1, n) if rng.random() < 0.5]).T
+    graph = observe(pairs, UniformAngles()(n, 1, rng), 0.1, rng=rng)
+    order = rng.permutation(n)
+    shuffled = graph.replace(edge_index=order[graph.edge_index], angles=None)
+    method = GNNSync(
+        encoder=partial(DIMPA, dropout=0.0),
+        training=Training(max_steps=30, accelerator="cpu", precision=64),
+    )
+    first, second = method(graph, seed=1), method(shuffled, seed=1)
+    assert angular_mse(second.angles[order], first.angles) < 1e-6

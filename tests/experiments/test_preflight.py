@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from gnnsync.experiments.paths import conf_dir
+from gnnsync.experiments.preflight import check_command
+from gnnsync.experiments.settings import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["data.q=1"], r"data\.q: no such key; .*allowed here: .*eta.*orientation"),
+        (["model.encoder.widht=4"], r"widht: no such key; did you mean width\?"),
+        (["trails=3"], r"trails: no such key; did you mean trials\?"),
+        (["data=eroo"], r"data = eroo: must be one of .*bao.*ero.*rggo"),
+        (["model/encoder=gat"], r"model/encoder = gat: must be one of .*dimpa"),
+        (["experiment=nothing"], r"experiment = nothing: must be one of .*demo"),
+        (["data.eta=0.1,0.2,7"], r"data\.eta = 7: must be a number in \[0, 1\]"),
+        (["data.eta=0.1,0.2", "data.p=range(1,4)"], r"data\.p = (2|3): must be"),
+        (["nonsense"], r"nonsense"),
+        (["output_dir=/proc/none"], r"output_dir: cannot write in /proc/none"),
+    ],
+)
+def test_refuses_in_one_line(overrides, message, tmp_path):
+    with pytest.raises(Exception, match=message) as error:
+        check_command([f"output_dir={tmp_path}", *overrides], conf_dir())
+    assert "\n" not in str(error.value)
+
+
+def test_accepts_a_sweep(tmp_path):
+    check_command([f"output_dir={tmp_path}", "data=ero,rggo", "data.eta=0.1,0.2"], conf_dir())
+
+
+def test_bad_override_syntax_is_a_config_error(tmp_path):
+    with pytest.raises(ConfigError):
+        check_command([f"output_dir={tmp_path}", "a=[1,"], conf_dir())

@@ -1,0 +1,144 @@
+"""The command as a person uses it: real processes, real signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+GNNSYNC = [sys.executable, "-m", "gnnsync.cli"]
+SMALL = ["data.n=40", "data.p=0.3", "data.eta=0.3", "trials=1", "data.seeds=[10]", "figures=false"]
+
+
+def gnnsync(*arguments: str, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [*GNNSYNC, *arguments], cwd=cwd, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def results(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("result.json"))
+
+
+def test_help_lists_groups_and_choices(tmp_path):
+    text = gnnsync("run", "--help", cwd=tmp_path).stdout
+    for word in ("data: ", "rggo", "model/encoder: ", "dimpa", "loss: ", "cycle", "experiment: "):
+        assert word in text
+    assert "run" in gnnsync("--help", cwd=tmp_path).stdout
+    assert "must be one of run, solve" in gnnsync("fly", cwd=tmp_path, code=2).stderr
+
+
+def test_cfg_job_prints_the_config_and_runs_nothing(tmp_path):
+    text = gnnsync("run", "--cfg", "job", "data.eta=0.25", cwd=tmp_path).stdout
+    assert "eta: 0.25" in text
+    assert not results(tmp_path)
+
+
+def test_multirun_runs_every_job_once_and_a_failure_does_not_stop_the_others(tmp_path):
+    sweep = ["run", "-m", *SMALL, "method=spectral_rn", "data.max_draws=2", "data.p=0.01,0.4,0.5"]
+    first = gnnsync(*sweep, cwd=tmp_path, code=1)
+    assert "1 of the jobs failed" in first.stderr
+    assert "data.p=0.01" in first.stderr
+    assert "no connected measurement graph in 2 draws" in first.stderr
+    done = results(tmp_path)
+    assert len(done) == 2
+    stamps = [path.stat().st_mtime_ns for path in done]
+    second = gnnsync(*sweep, cwd=tmp_path, code=1)
+    assert second.stderr.count("is done already") == 2
+    assert [path.stat().st_mtime_ns for path in done] == stamps
+
+
+def test_a_killed_training_resumes_to_the_same_angles(tmp_path):
+    job = [
+        "run",
+        *SMALL,
+        "trainer.max_steps=3000",
+        "trainer.patience=3000",
+        "trainer.steps_per_epoch=10",
+        "checkpoint_every=50",
+    ]
+    whole = tmp_path / "whole"
+    gnnsync(*job, f"output_dir={whole}", cwd=tmp_path)
+    broken = tmp_path / "broken"
+    process = subprocess.Popen(
+        [*GNNSYNC, *job, f"output_dir={broken}"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    _wait(lambda: list(broken.rglob("last.ckpt")), process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not results(broken), "killed too late to test anything"
+    again = gnnsync(*job, f"output_dir={broken}", "resume=true", cwd=tmp_path)
+    assert "resuming from" in again.stderr
+    assert np.array_equal(_angles(whole), _angles(broken))
+    rows = [json.loads(results(folder)[0].read_text())["rows"][0] for folder in (whole, broken)]
+    assert rows[0]["mse"] == rows[1]["mse"]
+    assert rows[0]["steps"] == rows[1]["steps"]
+
+
+def test_ctrl_c_leaves_earlier_results_whole(tmp_path):
+    gnnsync("run", *SMALL, "method=spectral_rn", cwd=tmp_path)
+    before = results(tmp_path)[0].read_bytes()
+    long = [
+        "run",
+        *SMALL,
+        "trainer.max_steps=1000000",
+        "trainer.patience=1000000",
+        "checkpoint_every=50",
+    ]
+    process = subprocess.Popen(
+        [*GNNSYNC, *long],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    _wait(lambda: list(tmp_path.rglob("last.ckpt")), process)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "gnnsync: interrupted" in errors
+    assert "Traceback" not in errors
+    assert len(results(tmp_path)) == 1
+    assert results(tmp_path)[0].read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("data.p=2", "gnnsync: data.p = 2: must be a number in [0, 1]"),
+        ("data.max_draws=1", "gnnsync: no connected measurement graph in 1 draws"),
+    ],
+)
+def test_bad_input_is_one_line_and_a_code(tmp_path, override, message):
+    done = gnnsync("run", *SMALL, "data.p=0.001", override, cwd=tmp_path, code=2)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not results(tmp_path)
+
+
+def _angles(folder: Path) -> np.ndarray:
+    (path,) = folder.rglob("solutions.npz")
+    with np.load(path) as arrays:
+        return arrays["angles"]
+
+
+def _wait(condition, process: subprocess.Popen, seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, "the process ended by itself"
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
