@@ -1,0 +1,1 @@
+"""Speed and accuracy of gnnsync, as ratios; each module runs with `python -m`."""

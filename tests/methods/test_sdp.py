@@ -1,0 +1,139 @@
+"""The relaxation bounds everyone, is certified, and agrees with Shonan averaging."""
+
+import numpy as np
+import pytest
+
+from gnnsync import MeasurementGraph
+from gnnsync.errors import ParameterError
+from gnnsync.methods import GPM, METHODS, SDP, Spectral
+from gnnsync.methods.eigen import smallest_eigenpair
+from gnnsync.methods.gpm import dual_matrix
+from gnnsync.methods.trust_region import maximise_unit_rows
+from tests.methods.networks import networks, noisy
+
+
+def objective(graph, angles):
+    z = np.exp(1j * angles[:, 0])
+    return float((z.conj() @ (graph.hermitian @ z)).real)
+
+
+@pytest.mark.parametrize("eta", [0.1, 0.5, 0.8])
+def test_relaxation_bounds_every_method(eta):
+    graph = networks(eta=eta, seeds=(10,))[0]
+    found = SDP()(graph)
+    figures = found.diagnostics
+    for name, kind in METHODS.items():
+        reached = objective(graph, kind()(graph).angles)
+        assert reached <= figures["upper_bound"] + 1e-6, name
+        assert reached <= figures["relaxation"] * (1 + 1e-9), name
+    assert objective(graph, graph.angles) <= figures["upper_bound"]
+    assert objective(graph, found.angles) == pytest.approx(figures["objective"])
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.05, 0.1])
+def test_certified_and_tight_at_low_noise(eta):
+    for graph in networks(eta=eta, seeds=(10, 20)):
+        figures = SDP()(graph).diagnostics
+        assert figures["certificate"] >= -1e-6
+        assert figures["tightness"] == pytest.approx(1.0, abs=1e-9)
+        assert figures["objective"] == pytest.approx(figures["relaxation"], rel=1e-10)
+
+
+def test_not_tight_at_high_noise_but_still_certified():
+    found = SDP()(networks(eta=0.8, seeds=(10,))[0])
+    assert found.converged
+    assert found.diagnostics["tightness"] < 0.9
+    assert found.diagnostics["relaxation"] > found.diagnostics["objective"] + 1
+
+
+def test_the_value_does_not_depend_on_the_first_rank():
+    graph = noisy(eta=0.7)
+    values = [SDP(rank=rank)(graph).diagnostics["relaxation"] for rank in (1, 2, 6)]
+    np.testing.assert_allclose(values, values[0], rtol=1e-8)
+
+
+def test_gpm_certificate_agrees_with_the_relaxation():
+    graph = networks(eta=0.3, seeds=(10,))[0]
+    found, relaxed = GPM()(graph), SDP()(graph)
+    assert "certified" in found.stop_reason
+    assert found.diagnostics["objective"] == pytest.approx(relaxed.diagnostics["relaxation"])
+
+
+def test_gpm_does_not_certify_a_local_maximum():
+    """On a cycle whose offsets are all 2π/n, equal angles are stationary but not best."""
+    n = 12
+    index = np.stack([np.arange(n), (np.arange(n) + 1) % n])
+    graph = MeasurementGraph(index, np.full(n, 2 * np.pi / n), n)
+    equal = np.ones(n, dtype=complex)
+    dual = dual_matrix(graph.hermitian, equal)
+    assert np.abs(dual @ equal).max() < 1e-12
+    assert smallest_eigenpair(dual, np.random.default_rng(0))[0] < -0.1
+    assert GPM()(graph).diagnostics["certificate"] > -1e-9
+
+
+def test_gpm_objective_never_falls():
+    graph = noisy(eta=0.7)
+    values = [GPM(max_iterations=t)(graph).diagnostics["objective"] for t in (1, 2, 5, 10, 50)]
+    assert (np.diff(values) >= -1e-9).all()
+
+
+def test_gpm_reports_an_iteration_limit():
+    found = GPM(max_iterations=1, tol=1e-14)(noisy(eta=0.7))
+    assert not found.converged
+    assert found.stop_reason == "iteration limit"
+    assert found.iterations == 1
+
+
+def test_trust_region_is_stationary_to_the_tolerance(rng):
+    matrix = noisy(eta=0.7).hermitian
+    rows = rng.standard_normal((matrix.shape[0], 6)).view(complex)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    found = maximise_unit_rows(matrix, rows, tol=1e-9, max_iterations=200)
+    assert found.converged
+    gradient = dual_matrix(matrix, found.rows) @ found.rows
+    assert np.linalg.norm(gradient, axis=1).max() <= 2e-9
+    np.testing.assert_allclose(np.linalg.norm(found.rows, axis=1), 1.0)
+
+
+@pytest.mark.parametrize(("field", "value"), [("rank", 0), ("max_rank", 2), ("tol", 0.0)])
+def test_parameters_out_of_range(field, value):
+    with pytest.raises(ParameterError, match=field):
+        SDP(**{field: value})
+
+
+@pytest.mark.parametrize("sigma", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_agrees_with_shonan_averaging(seed, sigma):
+    """Rotation parts of a planar pose graph: odometry along a path, and loop closures.
+
+    The cost is Σ ‖R_j - R_i R_ij‖²/2. The spectral method solves another relaxation, and agrees
+    once refined.
+    """
+    gtsam = pytest.importorskip("gtsam", reason="GTSAM is the peer this test compares with")
+    rng = np.random.default_rng(seed)
+    n, loops = 40, 60
+    i = np.concatenate([np.arange(n - 1), rng.integers(n, size=loops)])
+    hop = np.concatenate([np.ones(n - 1, dtype=int), rng.integers(2, n - 1, size=loops)])
+    j = (i + hop) % n
+    heading = rng.uniform(0, 2 * np.pi, n)
+    turn = heading[j] - heading[i] + sigma * rng.standard_normal(len(i))
+
+    noise = gtsam.noiseModel.Isotropic.Sigma(3, 1.0)
+    factors = [
+        gtsam.BetweenFactorPose2(int(a), int(b), gtsam.Pose2(0.0, 0.0, float(t)), noise)
+        for a, b, t in zip(i, j, turn, strict=True)
+    ]
+    steps = gtsam.LevenbergMarquardtParams.CeresDefaults()
+    steps.setRelativeErrorTol(1e-15)
+    steps.setAbsoluteErrorTol(1e-15)
+    shonan = gtsam.ShonanAveraging2(
+        gtsam.BetweenFactorPose2s(factors), gtsam.ShonanAveragingParameters2(steps)
+    )
+    rotations, _ = shonan.run(shonan.initializeRandomly(), 2, 10)
+    expected = shonan.cost(rotations)
+
+    graph = MeasurementGraph(np.stack([j, i]), turn, n)
+    for method in (SDP(), Spectral(refine=500)):
+        angles = method(graph).angles[:, 0]
+        cost = (2 - 2 * np.cos(graph.residual(angles))).sum()
+        assert cost == pytest.approx(expected, abs=1e-6)
