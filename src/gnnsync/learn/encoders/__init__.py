@@ -1,6 +1,9 @@
 """Digraph encoders, one per file."""
 
 from gnnsync.learn.encoders.base import Encoder
+from gnnsync.learn.encoders.digcn import DiGCN
 from gnnsync.learn.encoders.dimpa import DIMPA
+from gnnsync.learn.encoders.magnet import MagNet
+from gnnsync.learn.encoders.pyg import PyG
 
-__all__ = ["DIMPA", "Encoder"]
+__all__ = ["DIMPA", "DiGCN", "Encoder", "MagNet", "PyG"]
