@@ -57,12 +57,12 @@ def test_same_config_and_seed_give_the_same_result(composed, tmp_path):
     assert other[0]["mse"] != first[0]["mse"]
 
 
-def test_a_finished_job_is_skipped_only_when_asked(composed, tmp_path):
+def test_a_finished_job_is_skipped_only_in_a_sweep(composed, tmp_path):
     cfg = composed(f"output_dir={tmp_path}", "method=spectral_rn", "figures=false")
     run_job(cfg)
     result = only_folder(tmp_path) / "result.json"
     before = result.stat().st_mtime_ns
-    run_job(cfg, skip_finished=True)
+    run_job(cfg, in_sweep=True)
     assert result.stat().st_mtime_ns == before
     run_job(cfg)
     assert result.stat().st_mtime_ns != before

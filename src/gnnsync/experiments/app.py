@@ -6,6 +6,7 @@ import logging
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import hydra
 from hydra._internal.utils import get_args_parser
@@ -21,15 +22,17 @@ log = logging.getLogger(__name__)
 
 BAD_INPUT, INTERRUPTED, FAILED = 2, 130, 1
 _failed: list[str] = []
+_sweeps: set[Path] = set()
 
 
 def run(arguments: list[str]) -> int:
     """Run the job, or the sweep, that the arguments describe; returns the exit code."""
     parsed = get_args_parser().parse_args(arguments)
     _failed.clear()
+    _sweeps.clear()
     try:
         if not (parsed.help or parsed.hydra_help or parsed.info or parsed.cfg):
-            check_command(parsed.overrides, conf_dir())
+            check_command(parsed.overrides, conf_dir(), parsed.multirun)
         sys.argv = ["gnnsync run", *arguments]
         hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(task)()
     except GnnsyncError as error:
@@ -38,6 +41,11 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("gnnsync: interrupted; finished results are kept", file=sys.stderr)
         return INTERRUPTED
+    if parsed.multirun and _sweeps:
+        from gnnsync.experiments.sweep import summarise
+
+        for folder in sorted(_sweeps):
+            summarise(folder)
     if _failed and not parsed.multirun:
         print(f"gnnsync: {_failed[0]}", file=sys.stderr)
         return BAD_INPUT
@@ -59,9 +67,10 @@ def task(cfg: DictConfig) -> float | None:
     from gnnsync.experiments.rows import summary
 
     many = HydraConfig.get().mode == RunMode.MULTIRUN
+    _sweeps.add(Path(str(cfg.output_dir)) / str(cfg.sweep))
     start = time.perf_counter()
     try:
-        rows = run_job(cfg, skip_finished=many)
+        rows = run_job(cfg, in_sweep=many)
     except GnnsyncError as error:
         # Told in one line when Hydra is done; raised here, Hydra would frame it.
         _failed.append(

@@ -11,6 +11,21 @@ from rich.tree import Tree
 
 from gnnsync.experiments.rows import summary
 
+# Rows of the result table beside the method, and the column each is the mean of.
+_REFERENCES = {
+    "features": "mse_features",
+    "trivial": "mse_trivial",
+    "oracle limit": "limit_oracle",
+    "certifiable limit": "limit_certifiable",
+}
+_COLUMNS = {
+    "mse": "MSE",
+    "geodesic_mse": "geodesic",
+    "ane": "ANE",
+    "upset": "upset",
+    "steps": "steps",
+    "seconds_train": "seconds",
+}
 _SHOWN = ("data", "method", "trials", "seed", "fit", "ckpt", "resume", "output_dir", "sweep")
 
 
@@ -26,11 +41,11 @@ def print_results(rows: list[dict[str, Any]], method: str, directory: Path) -> N
     """Mean ± standard deviation over the replicas, the method beside its features and Trivial."""
     table = Table(title=f"{len(rows)} replicas, mean ± standard deviation")
     table.add_column("")
-    columns = [name for name in _columns(rows) if summary(rows, name) is not None]
+    columns = [name for name in _COLUMNS if summary(rows, name) is not None]
     for name in columns:
-        table.add_column(name, justify="right")
+        table.add_column(_COLUMNS[name], justify="right", no_wrap=True)
     table.add_row(method, *[_cell(summary(rows, name)) for name in columns])
-    for label, column in (("features", "mse_features"), ("trivial", "mse_trivial")):
+    for label, column in _REFERENCES.items():
         value = summary(rows, column)
         if value is not None and method != label:
             table.add_row(label, *[_cell(value) if name == "mse" else "" for name in columns])
@@ -41,13 +56,8 @@ def print_results(rows: list[dict[str, Any]], method: str, directory: Path) -> N
     console.print(f"{counts}; written to {directory}", highlight=False, markup=False)
 
 
-def _columns(rows: list[dict[str, Any]]) -> list[str]:
-    names = ["mse", "geodesic_mse", "ane", "upset", "steps", "seconds_train"]
-    return [name for name in names if any(name in row for row in rows)]
-
-
 def _cell(value: tuple[float, float] | None) -> str:
-    return "" if value is None else f"{value[0]:.4g} ± {value[1]:.2g}"
+    return "" if value is None else f"{value[0]:.3g} ± {value[1]:.2g}"
 
 
 def _grow(tree: Tree, key: str, value: Any) -> None:

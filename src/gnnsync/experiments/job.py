@@ -29,23 +29,24 @@ log = logging.getLogger(__name__)
 RESULT = "result.json"
 
 
-def run_job(cfg: DictConfig, *, skip_finished: bool = False) -> list[dict[str, Any]]:
+def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
     """Run the job of a composed config and return its rows.
 
     Everything is written in `output_dir/sweep/job_hash`; `result.json` comes last and at once, so
-    that a folder with one is a finished job. With `skip_finished` such a job is not run again.
+    that a folder with one is a finished job. In a sweep such a job is not run again.
     """
     start = time.perf_counter()
     settings, data, method = build(cfg)
     config, digest = resolved(cfg), job_hash(cfg)
     directory = writable_directory(settings.output_dir / settings.sweep / digest)
-    if skip_finished and (finished := read_result(directory)) is not None:
+    if in_sweep and (finished := read_result(directory)) is not None:
         log.info("job %s is done already: %s", digest, directory)
         return list(finished["rows"])
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)
     with _log_file(directory / "job.log"):
-        console.print_config(config, digest)
+        if not in_sweep:
+            console.print_config(config, digest)
         _write_text(directory / "config.yaml", OmegaConf.to_yaml(OmegaConf.create(config)))
         logger = make_logger(cfg, directory)
         callbacks = [LossLogger(logger)] if logger is not None else []

@@ -18,18 +18,32 @@ from gnnsync.experiments.paths import writable_directory
 from gnnsync.experiments.settings import ConfigError, build, job_hash
 
 
-def check_command(overrides: list[str], conf: Path) -> None:
+def check_command(overrides: list[str], conf: Path, multirun: bool = False) -> None:
     """Compose and build the config of a command; every value of a sweep is tried once."""
-    try:
-        parsed = OverridesParser.create().parse_overrides(overrides)
-    except HydraException as error:
-        raise ConfigError(_first_line(error)) from None
+    parsed = _parse(overrides)
     with initialize_config_dir(str(conf), version_base="1.3"):
+        if multirun:
+            parsed += _parse(_preset_sweep(next(_variants(parsed)), parsed))
         for variant in _variants(parsed):
             cfg = _compose(variant)
             settings, _, _ = build(cfg)
             job_hash(cfg)
             writable_directory(settings.output_dir)
+
+
+def _parse(overrides: list[str]) -> list[Override]:
+    try:
+        return OverridesParser.create().parse_overrides(overrides)
+    except HydraException as error:
+        raise ConfigError(_first_line(error)) from None
+
+
+def _preset_sweep(first: list[str], given: list[Override]) -> list[str]:
+    """The axes that a preset sweeps by itself, less those that the command line sets."""
+    cfg = _compose(first, return_hydra_config=True)
+    params = OmegaConf.select(cfg, "hydra.sweeper.params") or {}
+    named = {override.get_key_element() for override in given}
+    return [f"{key}={value}" for key, value in params.items() if key not in named]
 
 
 def _variants(parsed: list[Override]) -> Iterator[list[str]]:
@@ -49,9 +63,9 @@ def _values(override: Override) -> list[str]:
     return [f"{key}={value}" for value in override.sweep_string_iterator()]
 
 
-def _compose(overrides: list[str]) -> DictConfig:
+def _compose(overrides: list[str], return_hydra_config: bool = False) -> DictConfig:
     try:
-        return compose("config", overrides=overrides)
+        return compose("config", overrides=overrides, return_hydra_config=return_hydra_config)
     except HydraException as error:
         raise ConfigError(_explain(error, overrides)) from None
     except OmegaConfBaseException as error:

@@ -11,6 +11,8 @@ import numpy as np
 
 from gnnsync.data.base import SyncDataModule
 from gnnsync.experiments.outcome import Outcome
+from gnnsync.graph import MeasurementGraph
+from gnnsync.limits import instance_limit, least_squares_oracle
 from gnnsync.methods import Trivial
 from gnnsync.metrics import angular_mse, cycle_inconsistency, geodesic_mse, upset
 
@@ -23,6 +25,7 @@ def result_rows(
     """Metrics of every replica beside what identifies it."""
     described = {f"data.{name}": value for name, value in data.describe().items()}
     count = len(outcome.replicas)
+    limits = [_limits(graph) for graph in data.graphs]
     rows = []
     for replica in outcome.replicas:
         graph, solution = data.graphs[replica.network], replica.solution
@@ -41,6 +44,7 @@ def result_rows(
             "seconds_train": outcome.seconds_train / count,
             "status": replica.status,
             **data.extra_metrics(replica.network, solution),
+            **limits[replica.network],
         }
         if graph.angles is not None:
             trivial = Trivial()(graph, data.k).angles
@@ -51,6 +55,20 @@ def result_rows(
                 row["mse_features"] = angular_mse(replica.features, graph.angles)
         rows.append({name: _plain(value) for name, value in row.items()})
     return rows
+
+
+def _limits(graph: MeasurementGraph) -> dict[str, float]:
+    """What the best possible method can reach on this very graph, where the truth is known.
+
+    `limit_oracle` knows which measurements are inliers and solves their least squares;
+    `limit_certifiable` counts only nodes that closed cycles of exact inliers prove.
+    """
+    if graph.angles is None or graph.group is None:
+        return {}
+    return {
+        "limit_oracle": least_squares_oracle(graph),
+        "limit_certifiable": instance_limit(graph).certifiable,
+    }
 
 
 def summary(rows: list[dict[str, Any]], name: str) -> tuple[float, float] | None:
