@@ -41,7 +41,7 @@ class SpectralDisentangled(ClassicalMethod):
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k)."""
         operator = EdgeOperator(graph)
-        start = leading_angles(operator, graph.edge_weight, k, rng)
+        start = leading_angles(graph.hermitian, k, rng, graph.degree)
         if k == 1:
             return start
         angles = start.angles.copy()

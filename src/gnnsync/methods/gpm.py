@@ -12,8 +12,8 @@ from gnnsync.errors import check_bool, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.eigen import smallest_eigenpair
-from gnnsync.methods.operator import EdgeOperator, phasor, unit
-from gnnsync.methods.spectral import leading_angles
+from gnnsync.methods.operator import phasor, unit
+from gnnsync.methods.spectral import spectral_start
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,8 @@ class GPM(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) of a stationary point of f."""
-        operator = EdgeOperator(graph)
-        start = leading_angles(operator, graph.edge_weight, 1, rng)
-        matrix = operator.hermitian(graph.edge_weight)
-        z = phasor(start.angles[:, 0])
+        matrix = graph.hermitian
+        z = phasor(spectral_start(graph, rng))
         shift = max(0.0, -smallest_eigenpair(matrix, rng, tol=1e-2)[0])
         goal = self.tol * float(graph.degree.mean())
 

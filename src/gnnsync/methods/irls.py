@@ -10,7 +10,7 @@ from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.operator import EdgeOperator, phasor, unit
-from gnnsync.methods.spectral import leading_angles
+from gnnsync.methods.spectral import spectral_start
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,7 @@ class IRLS(ClassicalMethod):
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) of a stationary point of the robust objective."""
         operator = EdgeOperator(graph)
-        start = leading_angles(operator, graph.edge_weight, 1, rng)
-        z = phasor(start.angles[:, 0])
+        z = phasor(spectral_start(graph, rng))
         epsilon, moved, iterations = self.epsilon, np.inf, 0
         while iterations < self.max_iterations:
             iterations += 1

@@ -50,8 +50,7 @@ class EdgeOperator:
 
     def normalised(self, weight: NDArray[np.float64], frequency: int = 1) -> sp.csr_array:
         """D^{-1/2} H D^{-1/2} with D the degrees under `weight`; its spectrum is in [-1, 1]."""
-        scale = 1.0 / np.sqrt(np.maximum(self.degree(weight), np.finfo(float).tiny))
-        return self.hermitian(weight * scale[self.src] * scale[self.dst], frequency)
+        return normalise(self.hermitian(weight, frequency), self.degree(weight))
 
     def adjacency(self, weight: NDArray[np.float64]) -> sp.csr_array:
         """The real symmetric matrix (n, n) of the weights (m,)."""
@@ -76,6 +75,13 @@ class EdgeOperator:
 
     def _fill(self, data: NDArray) -> sp.csr_array:
         return sp.csr_array((data, self._indices, self._indptr), shape=(self.num_nodes,) * 2)
+
+
+def normalise(matrix: sp.csr_array, degree: NDArray[np.float64]) -> sp.csr_array:
+    """D^{-1/2} M D^{-1/2}; rows of degree 0 stay empty."""
+    scale = 1.0 / np.sqrt(np.maximum(degree, np.finfo(float).tiny))
+    by_entry = np.repeat(scale, np.diff(matrix.indptr)) * scale[matrix.indices]
+    return sp.csr_array((matrix.data * by_entry, matrix.indices, matrix.indptr), matrix.shape)
 
 
 def phasor(angle: NDArray[np.float64]) -> NDArray[np.complex128]:

@@ -64,7 +64,7 @@ class PPE(ClassicalMethod):
             product = vectors[graph.src[part]] * vectors[graph.dst[part]].conj()
             fused[part] = periodogram_peak(product, self.grid * self.frequencies)
         smooth = MeasurementGraph(graph.edge_index, fused, graph.num_nodes, weight=graph.weight)
-        found = leading_angles(EdgeOperator(smooth), weight, 1, rng)
+        found = leading_angles(smooth.hermitian, 1, rng, graph.degree)
         return Estimate(
             found.angles[:, 0],
             found.converged,

@@ -11,8 +11,8 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.eigen import smallest_eigenpair
 from gnnsync.methods.gpm import dual_matrix
-from gnnsync.methods.operator import EdgeOperator, phasor, unit
-from gnnsync.methods.spectral import leading_angles
+from gnnsync.methods.operator import phasor, unit
+from gnnsync.methods.spectral import spectral_start
 from gnnsync.methods.trust_region import maximise_unit_rows
 
 
@@ -55,9 +55,8 @@ class SDP(ClassicalMethod):
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) rounded from the optimal Y."""
         n = graph.num_nodes
-        operator = EdgeOperator(graph)
-        matrix = operator.hermitian(graph.edge_weight)
-        start = phasor(leading_angles(operator, graph.edge_weight, 1, rng).angles[:, 0])
+        matrix = graph.hermitian
+        start = phasor(spectral_start(graph, rng))
         # The spectral solution, lifted off its axis: stationary points of lower rank are saddles.
         aside = rng.standard_normal((n, 2 * (self.rank - 1))).view(np.complex128)
         rows = np.column_stack([start, 0.1 * aside])

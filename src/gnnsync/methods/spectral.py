@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.eigen import eigen_residual, top_eigenvectors
-from gnnsync.methods.operator import EdgeOperator
+from gnnsync.methods.operator import normalise
 
 # A relative residual of the eigenpairs above this is reported as not converged.
 _RESIDUAL = 1e-6
@@ -29,7 +30,7 @@ class Spectral(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k) of the leading eigenvectors of H."""
-        return leading_angles(EdgeOperator(graph), graph.edge_weight, k, rng, normalise=False)
+        return leading_angles(graph.hermitian, k, rng, None)
 
 
 @dataclass(frozen=True)
@@ -44,24 +45,16 @@ class SpectralRN(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k) of the leading eigenvectors of D⁻¹H."""
-        return leading_angles(EdgeOperator(graph), graph.edge_weight, k, rng)
+        return leading_angles(graph.hermitian, k, rng, graph.degree)
 
 
 def leading_angles(
-    operator: EdgeOperator,
-    weight: NDArray[np.float64],
-    k: int,
-    rng: np.random.Generator,
-    *,
-    normalise: bool = True,
+    matrix: sp.csr_array, k: int, rng: np.random.Generator, degree: NDArray[np.float64] | None
 ) -> Estimate:
-    """Angles (n, k) of the top eigenvectors of H with weights (m,), or of D⁻¹H."""
-    if normalise:
-        matrix = operator.normalised(weight)
-        values, vectors = top_eigenvectors(matrix, k, rng, bound=1.0)
-    else:
-        matrix = operator.hermitian(weight)
-        values, vectors = top_eigenvectors(matrix, k, rng)
+    """Angles (n, k) of the top eigenvectors of H (n, n); of D⁻¹H if the degrees (n,) are given."""
+    if degree is not None:
+        matrix = normalise(matrix, degree)
+    values, vectors = top_eigenvectors(matrix, k, rng, bound=None if degree is None else 1.0)
     residual = eigen_residual(matrix, values, vectors)
     return Estimate(
         np.angle(vectors),
@@ -70,3 +63,8 @@ def leading_angles(
         stop_reason="leading eigenvectors found",
         diagnostics={"top_eigenvalue": float(values[0]), "eigen_residual": residual},
     )
+
+
+def spectral_start(graph: MeasurementGraph, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Angles (n,) of `SpectralRN`, from which the iterative methods set out."""
+    return leading_angles(graph.hermitian, 1, rng, graph.degree).angles[:, 0]

@@ -11,8 +11,7 @@ from gnnsync.angles import wrap
 from gnnsync.errors import check_choice, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.operator import EdgeOperator
-from gnnsync.methods.spectral import leading_angles
+from gnnsync.methods.spectral import spectral_start
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,7 @@ class TAS(ClassicalMethod):
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) where no trimmed mean moves a node any more."""
         if self.start == "spectral":
-            found = leading_angles(EdgeOperator(graph), graph.edge_weight, 1, rng)
-            angles = found.angles[:, 0]
+            angles = spectral_start(graph, rng)
         else:
             angles = np.zeros(graph.num_nodes)
         node, other = graph.edge_index.ravel(), graph.edge_index[::-1].ravel()

@@ -11,7 +11,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.laplacian import least_squares_shift
 from gnnsync.methods.operator import EdgeOperator
-from gnnsync.methods.spectral import leading_angles
+from gnnsync.methods.spectral import spectral_start
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class TranSync(ClassicalMethod):
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) of the last round in which some edge was left."""
         operator = EdgeOperator(graph)
-        angles = leading_angles(operator, graph.edge_weight, 1, rng).angles[:, 0]
+        angles = spectral_start(graph, rng)
         delta, rounds = self.delta, 0
         reason = "truncation at its last value"
         while delta >= self.delta_min:
