@@ -380,6 +380,26 @@ def test_a_long_line_inside_a_block_is_named(read_text):
         read_text("a,b,1\n" + "x" * (MAX_LINE + 1) + ",c,1\nd,e,1\n")
 
 
+@given(
+    ending=st.sampled_from(FORMATS),
+    content=st.binary(max_size=60)
+    | st.text("ab01.,;\t\n\"' -+eE_\r\x00%#naif", max_size=80).map(str.encode)
+    | st.lists(
+        st.sampled_from(["EDGE_SE2", "VERTEX_SE2", "0", "1", "2", "1.5", "nan", "-", "\n", MTX]),
+        max_size=30,
+    ).map(lambda words: " ".join(words).encode()),
+)
+def test_any_bytes_give_a_graph_or_a_one_line_error(tmp_path_factory, ending, content):
+    path = tmp_path_factory.getbasetemp() / f"any.{ending}"
+    path.write_bytes(content)
+    message, edges = "", 0
+    try:
+        edges = gnnsync.read(path).num_edges
+    except DataFileError as error:
+        message = str(error)
+    assert edges or (str(path) in message and len(message.splitlines()) == 1)
+
+
 # --- output -----------------------------------------------------------------------------------
 
 
