@@ -58,7 +58,7 @@ class TestHash:
             "resume=true",
             "figures=false",
             "checkpoint_every=7",
-            "threads=1",
+            "threads=2",
             "trainer.accelerator=auto",
         ],
     )
@@ -84,6 +84,22 @@ class TestHash:
     def test_a_classical_method_does_not_depend_on_the_model(self, composed):
         plain = job_hash(composed("method=spectral_rn"))
         assert job_hash(composed("method=spectral_rn", "model.encoder.width=3")) == plain
+
+
+def test_a_data_file_counts_by_its_content(tmp_path):
+    from hydra import compose, initialize_config_dir
+
+    from gnnsync.experiments.paths import conf_dir
+
+    def hashed(name: str) -> str:
+        with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+            return job_hash(compose("config", ["data=file", f"data.path={tmp_path / name}"]))
+
+    (tmp_path / "a.csv").write_text("a,b,1\n")
+    (tmp_path / "b.csv").write_text("a,b,1\n")
+    assert hashed("a.csv") == hashed("b.csv")
+    (tmp_path / "b.csv").write_text("a,b,2\n")
+    assert hashed("a.csv") != hashed("b.csv")
 
 
 def test_resolved_has_no_references(composed):

@@ -42,8 +42,7 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
     if in_sweep and (finished := read_result(directory)) is not None:
         log.info("job %s is done already: %s", digest, directory)
         return list(finished["rows"])
-    if settings.threads is not None:
-        torch.set_num_threads(settings.threads)
+    torch.set_num_threads(settings.threads)
     with _log_file(directory / "job.log"):
         if not in_sweep:
             console.print_config(config, digest)

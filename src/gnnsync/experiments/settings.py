@@ -49,7 +49,7 @@ class Settings:
     resume: bool
     checkpoint_every: int
     figures: bool
-    threads: int | None
+    threads: int
     output_dir: Path
     sweep: str
 
@@ -64,7 +64,7 @@ class Settings:
             resume=check_bool("resume", cfg.resume),
             checkpoint_every=check_integer("checkpoint_every", cfg.checkpoint_every, 0),
             figures=check_bool("figures", cfg.figures),
-            threads=None if cfg.threads is None else check_integer("threads", cfg.threads, 1),
+            threads=check_integer("threads", cfg.threads, 1),
             output_dir=Path(str(cfg.output_dir)),
             sweep=str(cfg.sweep),
         )
@@ -111,16 +111,25 @@ def job_hash(cfg: DictConfig) -> str:
     """Hash of the science alone: data, method, seeds; not of paths, loggers or launchers.
 
     The method's config refers to the model, loss and trainer it uses, so that what a job does not
-    use does not count. A checkpoint counts by its content.
+    use does not count. Files (a checkpoint, the data) count by their content.
     """
     plain = resolved(cfg)
     science = {key: plain[key] for key in ("data", "method", "trials", "seed", "fit")}
     # Where a job runs is not what it computes.
     science["method"].get("training", {}).pop("accelerator", None)
-    if plain["ckpt"] is not None and Path(plain["ckpt"]).is_file():
-        science["ckpt"] = hashlib.sha256(Path(plain["ckpt"]).read_bytes()).hexdigest()
+    science["files"] = [_digest(plain["ckpt"]), _digest(plain["data"].get("path"))]
+    science["data"].pop("path", None)
     text = json.dumps(science, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _digest(path: str | None) -> str | None:
+    if path is None:
+        return None
+    if not Path(path).is_file():
+        return path  # refused where it is read
+    with Path(path).open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def _instantiate(cfg: DictConfig, key: str) -> Any:
