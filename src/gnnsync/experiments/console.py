@@ -15,8 +15,8 @@ from gnnsync.experiments.rows import summary
 _REFERENCES = {
     "features": "mse_features",
     "trivial": "mse_trivial",
-    "oracle limit": "limit_oracle",
-    "certifiable limit": "limit_certifiable",
+    "limit: oracle": "limit_oracle",
+    "limit: certifiable": "limit_certifiable",
 }
 _COLUMNS = {
     "mse": "MSE",
@@ -40,15 +40,15 @@ def print_config(config: dict[str, Any], digest: str) -> None:
 def print_results(rows: list[dict[str, Any]], method: str, directory: Path) -> None:
     """Mean ± standard deviation over the replicas, the method beside its features and Trivial."""
     table = Table(title=f"{len(rows)} replicas, mean ± standard deviation")
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     columns = [name for name in _COLUMNS if summary(rows, name) is not None]
     for name in columns:
         table.add_column(_COLUMNS[name], justify="right", no_wrap=True)
-    table.add_row(method, *[_cell(summary(rows, name)) for name in columns])
+    table.add_row(method, *[_cell(summary(rows, name), name) for name in columns])
     for label, column in _REFERENCES.items():
         value = summary(rows, column)
         if value is not None and method != label:
-            table.add_row(label, *[_cell(value) if name == "mse" else "" for name in columns])
+            table.add_row(label, *[_cell(value, name) if name == "mse" else "" for name in columns])
     console = Console()
     console.print(table)
     statuses = sorted({str(row["status"]) for row in rows})
@@ -56,7 +56,9 @@ def print_results(rows: list[dict[str, Any]], method: str, directory: Path) -> N
     console.print(f"{counts}; written to {directory}", highlight=False, markup=False)
 
 
-def _cell(value: tuple[float, float] | None) -> str:
+def _cell(value: tuple[float, float] | None, name: str) -> str:
+    if value is not None and name not in ("mse", "ane"):
+        return f"{value[0]:.3g}"
     return "" if value is None else f"{value[0]:.3g} ± {value[1]:.2g}"
 
 

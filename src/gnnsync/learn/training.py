@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 from lightning import Callback, LightningModule, Trainer
-from lightning.pytorch.callbacks import TQDMProgressBar
 from torch.utils.data import DataLoader
+from tqdm import tqdm
 
 from gnnsync.errors import GnnsyncError, ParameterError, check_choice, check_integer
 from gnnsync.learn.module import SyncModule
@@ -92,7 +92,7 @@ class Run:
 def fit(module: SyncModule, training: Training, run: Run) -> None:
     """Train `module` and restore the best state of every replica."""
     bar = sys.stderr.isatty() if run.progress_bar is None else run.progress_bar
-    callbacks: list[Callback] = [SyncProgressBar() if bar else LogProgress(), *run.callbacks]
+    callbacks: list[Callback] = [StepBar() if bar else LogProgress(), *run.callbacks]
     if run.directory is not None and run.checkpoint_every:
         callbacks.append(AtomicCheckpoint(run.directory / LAST_CHECKPOINT, run.checkpoint_every))
     trainer = _quiet_trainer(
@@ -101,7 +101,7 @@ def fit(module: SyncModule, training: Training, run: Run) -> None:
         max_epochs=math.ceil(module.max_steps / module.steps_per_epoch),
         logger=list(run.loggers) or False,
         callbacks=callbacks,
-        enable_progress_bar=bar,
+        enable_progress_bar=False,
         enable_checkpointing=False,
         enable_model_summary=False,
         num_sanity_val_steps=0,
@@ -202,24 +202,30 @@ class AtomicCheckpoint(Callback):
             self._saved_at = step
 
 
-class SyncProgressBar(TQDMProgressBar):
-    """A bar over optimizer steps."""
+class StepBar(Callback):
+    """A progress bar over optimizer steps, on standard error."""
 
-    def on_train_epoch_start(self, trainer: Trainer, *_: Any) -> None:
-        """Keep one bar for the whole run: epochs are an implementation detail."""
-        module: Any = trainer.lightning_module
-        self.train_progress_bar.total = module.max_steps
-        self.train_progress_bar.set_description("training")
-
-    def on_train_batch_end(self, trainer: Trainer, pl_module: LightningModule, *_: Any) -> None:
-        """Show steps and the mean evaluation loss."""
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Open the bar where the run starts."""
         module: Any = pl_module
-        self.train_progress_bar.n = module.step
-        best = float(module.progress.best_loss.mean())
-        self.train_progress_bar.set_postfix_str(f"loss {best:.4g}")
+        self._bar = tqdm(total=module.max_steps, initial=module.step, desc="training", unit="step")
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Nothing: the bar goes on."""
+        """Show steps and the mean of the best evaluation losses."""
+        module: Any = pl_module
+        best = float(module.progress.best_loss.mean())
+        self._bar.set_postfix_str(f"loss {best:.4g}", refresh=False)
+        self._bar.update(module.step - self._bar.n)
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Leave the finished bar."""
+        self._bar.close()
+
+    def on_exception(
+        self, trainer: Trainer, pl_module: LightningModule, exception: BaseException
+    ) -> None:
+        """Leave the bar as far as it came."""
+        self._bar.close()
 
 
 class LogProgress(Callback):
