@@ -37,8 +37,9 @@ def comparison_figure(rows: pd.DataFrame) -> Figure:
         axes.set_visible(False)
     for axes, (values, part) in zip(grid.flat, panels, strict=False):
         _panel(axes, part, styles)
-        named = zip(keys, values, strict=True)
-        axes.set_title(", ".join(f"{key.removeprefix('data.')} = {v}" for key, v in named))
+        axes.set_title(_label(dict(zip(keys, values, strict=True))))
+    common = {name: rows[name].iloc[0] for name in _PANELS if name in rows and name not in keys}
+    figure.suptitle(_label(common), fontsize="medium")
     grid[0, 0].set_ylabel("MSE")
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", fontsize="small")
@@ -70,7 +71,13 @@ def _panel(axes: Axes, rows: pd.DataFrame, styles: dict[str, dict[str, Any]]) ->
             **styles[str(method)],
         )
     axes.set_xlabel("outlier fraction η" if "data.p" in rows else "noise level η")
-    axes.set_ylim(bottom=-0.05)
+    # Linear near 0, where the exact methods are, and logarithmic up to random guessing.
+    axes.set_yscale("symlog", linthresh=0.01, linscale=0.5)
+    axes.set_ylim(bottom=0)
+
+
+def _label(values: dict[str, Any]) -> str:
+    return ", ".join(f"{key.removeprefix('data.')} = {value}" for key, value in values.items())
 
 
 def _styles(methods: list[str]) -> dict[str, dict[str, Any]]:
