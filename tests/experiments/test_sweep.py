@@ -4,8 +4,10 @@ import logging
 
 import pandas as pd
 import pytest
+from hydra import compose, initialize_config_dir
 
 from gnnsync.experiments.job import run_job
+from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.sweep import collect, summarise
 
 
@@ -45,3 +47,27 @@ def test_an_empty_sweep_says_so(tmp_path, caplog):
         summarise(tmp_path)
     assert "no finished job" in caplog.text
     assert not list(tmp_path.iterdir())
+
+
+def test_a_sweep_over_a_map_ends_in_a_grid_of_maps(tmp_path):
+    points = tmp_path / "cloud.csv"
+    points.write_text("\n".join(f"{i % 8},{i // 8}" for i in range(64)))
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        for method in ("spectral_rn", "trivial"):
+            overrides = [
+                "data=points",
+                f"data.path={points}",
+                "data.neighbours=12",
+                "data.eta=0.02",
+                "data.seeds=[1]",
+                "trials=1",
+                f"method={method}",
+                f"output_dir={tmp_path}",
+                "sweep=maps",
+                "logger=none",
+            ]
+            rows = run_job(compose("config", overrides))
+            assert rows[0]["ane"] >= 0
+    summarise(tmp_path / "maps")
+    assert len(list((tmp_path / "maps").glob("map_*.png"))) == 1
+    assert len(list((tmp_path / "maps").glob("*/pipeline.png"))) == 2

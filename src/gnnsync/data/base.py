@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from lightning import LightningDataModule
+from numpy.typing import NDArray
 from torch.utils.data import DataLoader
 
 from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class SyncDataModule(LightningDataModule):
@@ -59,4 +64,12 @@ class SyncDataModule(LightningDataModule):
 
     def extra_metrics(self, network: int, solution: Solution) -> dict[str, float]:
         """Metrics that only these data have (such as the error of a map), by name."""
+        return {}
+
+    def extra_arrays(self, network: int, solution: Solution) -> dict[str, NDArray[np.float64]]:
+        """What a solution means on these data (such as the stitched map), by name."""
+        return {}
+
+    def figures(self, network: int, solution: Solution) -> dict[str, Figure]:
+        """Pictures that only these data have, by name."""
         return {}

@@ -165,6 +165,10 @@ class LocalizationDataModule(SyncDataModule):
             ),
         }
 
+    def extra_arrays(self, network: int, solution: Solution) -> dict[str, NDArray[np.float64]]:
+        """The true and the stitched map, (n, 2) each."""
+        return {"points": self.points, "recovered": self.recover(network, solution)}
+
     def figures(self, network: int, solution: Solution) -> dict[str, Figure]:
         """Pictures of a solution by name: the map, the error per point, two patches' way."""
         from gnnsync.pictures.maps import error_figure, map_figure, pipeline_figure

@@ -52,7 +52,7 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
         outcome = solve_replicas(method, data, settings, directory, callbacks)
         name = _choice("method", config["method"]["_target_"])
         rows = result_rows(outcome, data, job_hash=digest, sweep=settings.sweep, method=name)
-        _write_solutions(outcome, directory)
+        _write_solutions(outcome, data, directory)
         if settings.figures:
             _draw(outcome, data, directory, name)
         if logger is not None:
@@ -92,12 +92,15 @@ def _write_text(path: Path, text: str) -> None:
         handle.write(text.encode())  # type: ignore[arg-type]
 
 
-def _write_solutions(outcome: Outcome, directory: Path) -> None:
+def _write_solutions(outcome: Outcome, data: SyncDataModule, directory: Path) -> None:
+    """All angles and losses, and what the first replica's angles mean on these data."""
+    first = outcome.replicas[0]
     arrays: dict[str, Any] = {
         "angles": np.stack([replica.solution.angles for replica in outcome.replicas]),
         "network_seed": np.array([replica.network_seed for replica in outcome.replicas]),
         "trial": np.array([replica.trial for replica in outcome.replicas]),
         **{f"loss_{name}": losses for name, losses in outcome.history.items()},
+        **data.extra_arrays(first.network, first.solution),
     }
     with atomic_output(directory / "solutions.npz", "wb") as handle:
         np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
@@ -113,9 +116,7 @@ def _draw(outcome: Outcome, data: SyncDataModule, directory: Path, name: str) ->
     truth = data.graphs[first.network].angles
     if truth is not None:
         figures["angles"] = angle_figure(first.solution.angles, truth, first.features, name)
-    extra = getattr(data, "figures", None)
-    if extra is not None:
-        figures.update(extra(first.network, first.solution))
+    figures.update(data.figures(first.network, first.solution))
     for title, figure in figures.items():
         with atomic_output(directory / f"{title}.png", "wb") as handle:
             figure.savefig(handle, format="png", dpi=150)

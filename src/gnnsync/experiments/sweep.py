@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from gnnsync.experiments.job import read_result
 from gnnsync.io.source import atomic_output
+from gnnsync.pictures.maps import map_grid
 from gnnsync.report.comparison import comparison_figure, varies
 
 log = logging.getLogger(__name__)
@@ -22,7 +27,11 @@ def collect(folder: Path) -> pd.DataFrame:
 
 
 def summarise(folder: Path) -> None:
-    """Write `rows.csv` and, if the sweep varied the noise, `mse.png` in the sweep's folder."""
+    """Write `rows.csv` in the sweep's folder, and the figures that its jobs allow.
+
+    `mse.png` if the noise varied; `map_NAME.png` for every point cloud that was stitched, a row
+    per noise level and a column per method (first network and trial of each).
+    """
     rows = collect(folder)
     if rows.empty:
         log.warning("no finished job in %s", folder)
@@ -36,6 +45,15 @@ def summarise(folder: Path) -> None:
         comparison_figure(rows).savefig(image, format="png", dpi=150)
         _write(folder / "mse.png", image.getvalue())
         written.append("mse.png")
+    stitched = rows[rows["ane"].notna()] if "ane" in rows else rows.iloc[:0]
+    for cloud, part in stitched.groupby("data.graph"):
+        figure = _map_grid(folder, part)
+        if figure is not None:
+            image = io.BytesIO()
+            figure.savefig(image, format="png", dpi=110)
+            name = "map_" + re.sub(r"\W+", "_", str(cloud)) + ".png"
+            _write(folder / name, image.getvalue())
+            written.append(name)
     log.info(
         "%d rows of %d jobs: %s in %s",
         len(rows),
@@ -43,6 +61,19 @@ def summarise(folder: Path) -> None:
         " and ".join(written),
         folder,
     )
+
+
+def _map_grid(folder: Path, rows: pd.DataFrame) -> Figure | None:
+    """The recovered maps of the jobs that differ in noise and method only."""
+    recovered: dict[tuple[str, str], NDArray[np.float64]] = {}
+    points = None
+    for (eta, method), part in rows.sort_values("data.eta").groupby(
+        ["data.eta", "method"], sort=False
+    ):
+        with np.load(folder / part["job_hash"].iloc[0] / "solutions.npz") as arrays:
+            points = arrays["points"]
+            recovered[f"η = {eta:g}", str(method)] = arrays["recovered"]
+    return None if points is None else map_grid(points, recovered)
 
 
 def _write(path: Path, content: bytes) -> None:
