@@ -1,8 +1,12 @@
 """Classical methods, one file each. `METHODS` names them all."""
 
+from gnnsync.methods.auto import Auto
 from gnnsync.methods.base import ClassicalMethod, DisconnectedGraphWarning, Estimate, Method
+from gnnsync.methods.belief import Belief
 from gnnsync.methods.cemp import CEMPGCW, CEMPMST
+from gnnsync.methods.cycles import Cycles
 from gnnsync.methods.disentangle import SpectralDisentangled
+from gnnsync.methods.gnc import GNC
 from gnnsync.methods.gpm import GPM
 from gnnsync.methods.irls import IRLS
 from gnnsync.methods.ppe import PPE
@@ -25,19 +29,27 @@ METHODS: dict[str, type[ClassicalMethod]] = {
     "cemp_mst": CEMPMST,
     "tas": TAS,
     "ppe": PPE,
+    "belief": Belief,
+    "cycles": Cycles,
+    "gnc": GNC,
+    "auto": Auto,
     "trivial": Trivial,
 }
 
 __all__ = [
     "CEMPGCW",
     "CEMPMST",
+    "GNC",
     "GPM",
     "IRLS",
     "METHODS",
     "PPE",
     "SDP",
     "TAS",
+    "Auto",
+    "Belief",
     "ClassicalMethod",
+    "Cycles",
     "DisconnectedGraphWarning",
     "Estimate",
     "Method",

@@ -1,0 +1,151 @@
+"""The method that needs no tuning: several robust methods, the best by the data alone."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnnsync.errors import check_integer
+from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.belief import FINE_SIGMA, Posterior, final_angles, propagate
+from gnnsync.methods.cycles import certified_estimate, certify
+from gnnsync.methods.gnc import GNC
+from gnnsync.methods.messages import point_estimates
+from gnnsync.methods.mixture import MixtureFit, coarse_likelihood, fit_mixture
+from gnnsync.methods.unmix import start_angles
+from gnnsync.methods.votes import settle
+
+log = logging.getLogger(__name__)
+
+Array = NDArray[np.float64]
+
+# Degrees of freedom of the inlier noise that are tried: normal, and two laws with heavier tails.
+_DOF = (np.inf, 4.0, 1.0)
+# An edge list longer than this is not searched for cycles, nor its noise law chosen.
+_LARGE = 200_000
+# Share of nodes which, when certified by cycles, makes further starts needless,
+_ENOUGH = 0.9
+# and that from which belief propagation starts from them.
+_MANY = 0.3
+# Noise of the coarse look at candidates (see `_choose`), and what it must gain per edge.
+_COARSE, _MARGIN = 0.1, 0.05
+
+
+@dataclass(frozen=True)
+class Auto(ClassicalMethod):
+    """Angles without being told the noise.
+
+    Candidates: closed cycles, graduated non-convexity from several frequencies, and belief
+    propagation from the spectral solution (unmixed for k > 1). Each is settled under the mixture
+    model; the one of greatest evidence, the likelihood of the offsets with the angles integrated
+    out, is kept, and the noise law (normal or heavier tails) chosen the same way. Nodes whose
+    angle the offsets leave open take their posterior mean. For k > 1 closed cycles, where they
+    certify many angles, are the answer: the evidence cannot tell which set a detached region
+    belongs to.
+
+    Args:
+        max_paths: most paths that are searched for closed cycles.
+        sweeps: most sweeps of belief propagation at the estimated noise.
+    """
+
+    any_k = True
+
+    max_paths: int = 5_000_000
+    sweeps: int = 40
+
+    def check(self) -> None:
+        """Ranges of the parameters."""
+        check_integer("max_paths", self.max_paths, 1)
+        check_integer("sweeps", self.sweeps, 1)
+
+    def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
+        """Angles (n, k), with the estimated η and σ in the diagnostics."""
+        certificate = None
+        if graph.num_edges > _LARGE:
+            log.info("auto: %d edges, so belief propagation alone", graph.num_edges)
+        else:
+            certificate = certify(graph, k, max_paths=self.max_paths)
+        if k > 1 and certificate is not None and certificate[1].mean() > _MANY:
+            return certified_estimate(graph, *certificate)
+        name, fit = self._best(graph, k, rng, certificate)
+        if graph.num_edges <= _LARGE:
+            fit = _best_law(graph, fit)
+        posterior = None
+        if fit.sigma >= FINE_SIGMA and np.isinf(fit.dof):
+            posterior = propagate(graph, fit.angles, like=fit, sweeps=self.sweeps)
+        heavy = fit.sigma >= FINE_SIGMA and not np.isinf(fit.dof)
+        angles = fit.angles if heavy else final_angles(graph, fit, posterior)
+        final = fit_mixture(graph, angles, dof=fit.dof, like=fit, move=False, max_iterations=1)
+        log.debug("auto: %s, eta %.3f, sigma %.3g, dof %g", name, fit.eta, fit.sigma, fit.dof)
+        return Estimate(
+            angles,
+            converged=fit.converged,
+            iterations=fit.iterations,
+            stop_reason=f"{name} has the greatest evidence",
+            edge_confidence=final.edge_confidence,
+            diagnostics=_figures(fit, posterior),
+        )
+
+    def _best(
+        self,
+        graph: MeasurementGraph,
+        k: int,
+        rng: np.random.Generator,
+        certificate: tuple[Array, NDArray[np.bool_]] | None,
+    ) -> tuple[str, MixtureFit]:
+        """The candidate of greatest evidence, and its name."""
+        candidates: list[tuple[str, MixtureFit]] = []
+        start, known, share = start_angles(graph, k, rng), None, 0.0
+        if certificate is not None:
+            candidates.append(("cycles", settle(graph, certificate[0])))
+            share = float(certificate[1].mean())
+            if share > _MANY:
+                start, known = certificate
+        if graph.num_edges <= _LARGE:
+            candidates.append(("gnc", settle(graph, GNC().estimate(graph, k, rng).angles)))
+        if share <= _ENOUGH:
+            found = propagate(graph, start, sweeps=self.sweeps, known=known)
+            modes = point_estimates(found.marginals, found.origin)[0]
+            candidates.append(("belief", settle(graph, modes)))
+        return _choose(graph, candidates)
+
+
+def _choose(
+    graph: MeasurementGraph, candidates: list[tuple[str, MixtureFit]]
+) -> tuple[str, MixtureFit]:
+    """The candidate of greatest evidence, unless another explains far more at a coarse look.
+
+    Exactness is worth so much likelihood that a few offsets which agree exactly could outweigh a
+    majority that agrees up to noise. Seen with a noise of at least 0.1 rad they do not.
+    """
+    best = max(candidates, key=lambda pair: pair[1].evidence)
+    coarse = {name: coarse_likelihood(graph, fit, _COARSE) for name, fit in candidates}
+    for name, fit in candidates:
+        log.debug("auto: %s: evidence %.1f, coarse %.1f", name, fit.evidence, coarse[name])
+    widest = max(candidates, key=lambda pair: coarse[pair[0]])
+    margin = _MARGIN * graph.num_edges
+    return widest if coarse[widest[0]] > coarse[best[0]] + margin else best
+
+
+def _best_law(graph: MeasurementGraph, fit: MixtureFit) -> MixtureFit:
+    """The fit under the noise law of greatest evidence."""
+    others = [fit_mixture(graph, fit.angles, dof=dof, like=fit) for dof in _DOF[1:]]
+    best = max([fit, *others], key=lambda other: other.evidence)
+    return best if best is fit else replace(best, iterations=fit.iterations + best.iterations)
+
+
+def _figures(fit: MixtureFit, posterior: Posterior | None) -> dict[str, float]:
+    figures = {
+        "eta": fit.eta,
+        "sigma": fit.sigma,
+        "evidence": fit.evidence,
+        "noise_dof": fit.dof if np.isfinite(fit.dof) else 0.0,
+    }
+    if posterior is not None:
+        # Estimated with the angles integrated out: less biased than at the best angles.
+        figures.update(eta=float(1.0 - posterior.share.sum()), sigma=posterior.sigma)
+    return figures
