@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 
+from gnnsync.angles import circular_mean
 from gnnsync.errors import GraphError, ParameterError
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.features import (
@@ -14,12 +15,17 @@ from gnnsync.methods import SpectralRN
 
 
 @pytest.mark.parametrize("k", [1, 2])
-def test_method_features_are_the_angles_of_the_method(k, make_graph):
+def test_method_features_are_the_angles_of_the_method_with_mean_pi(k, make_graph):
     graph = make_graph(2)
     features = MethodFeatures(SpectralRN())
     assert features.width(k) == k
     found = features(graph, k, seed=5)
-    np.testing.assert_array_equal(found, SpectralRN()(graph, k).angles)
+    angles = SpectralRN()(graph, k).angles
+    turn = np.exp(1j * (found - angles))
+    np.testing.assert_allclose(turn, np.broadcast_to(turn[:1], turn.shape), atol=1e-12)
+    np.testing.assert_allclose(circular_mean(found, axis=0), np.pi)
+    assert found.min() >= 0
+    assert found.max() < 2 * np.pi
 
 
 def test_random_features():

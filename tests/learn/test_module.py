@@ -103,7 +103,7 @@ def test_patience_and_best_state_per_replica(graphs, quick):
 
     module.evaluate = evaluate
     fit(module, training, Run())
-    assert module.progress.best_step.tolist() == [3, 20]
+    assert module.progress.best_step == [3, 20]
     assert module.progress.steps_taken() == [15, 32]
     assert module.status() == [Status.STOPPED, Status.STOPPED]
     assert module.step == 35  # stops between epochs

@@ -126,7 +126,7 @@ def test_copy_touches_the_named_replicas_only():
     }
     source["a"][1] = torch.nan
     target = {name: torch.zeros_like(value) for name, value in source.items()}
-    copy_replicas(source, target, torch.tensor([True, False, False]))
+    copy_replicas(source, target, [0])
     assert target["a"].tolist() == [[0.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
     assert target["encoder.replica_modules.0.weight"].tolist() == [1.0] * 4
     assert not target["encoder.replica_modules.2.weight"].any()

@@ -147,9 +147,9 @@ class GNNSync:
         )
 
     def _collect(self, module: SyncModule, seconds_setup: float, seconds_train: float) -> Fitted:
-        batch = module.batch
+        batch, progress = module.batch, module.progress
         angles = module.predict().numpy()
-        status, taken = module.status(), module.progress.steps_taken()
+        status, taken = module.status(), progress.steps_taken()
         solutions = []
         for r in range(batch.replicas):
             found = angles[r]
@@ -166,7 +166,10 @@ class GNNSync:
                     iterations=taken[r],
                     stop_reason=str(status[r]),
                     seconds=(seconds_setup + seconds_train) / batch.replicas,
-                    diagnostics=_diagnostics(module, r),
+                    diagnostics={
+                        "loss": progress.best_loss[r],
+                        "best_step": float(progress.best_step[r]),
+                    },
                 )
             )
         return Fitted(
@@ -174,7 +177,7 @@ class GNNSync:
             status,
             taken,
             module.features.cpu(),
-            module.progress.history(),
+            progress.history(),
             seconds_setup,
             seconds_train,
         )
@@ -189,11 +192,3 @@ def _try(part: str, factory: Callable[..., Any], *sizes: Any) -> None:
     except (TypeError, ValueError) as error:
         given = getattr(factory, "keywords", factory)
         raise ParameterError(part, given, f"accepted by it ({error})") from None
-
-
-def _diagnostics(module: SyncModule, replica: int) -> dict[str, float]:
-    best: Any = module.progress
-    return {
-        "loss": float(best.best_loss[replica]),
-        "best_step": float(best.best_step[replica]),
-    }

@@ -66,6 +66,7 @@ class SyncModule(LightningModule):
         self.progress = ReplicaProgress(batch.replicas, check_integer("patience", patience, 1))
         self.best: dict[str, Tensor] = {}
         self._dropouts = [m for m in self.modules() if isinstance(m, ReplicaDropout)]
+        self._layers = list(encoder.modules())
 
     @property
     def step(self) -> int:
@@ -75,7 +76,7 @@ class SyncModule(LightningModule):
     @property
     def finished(self) -> bool:
         """Whether the budget is spent or every replica has stopped."""
-        return self.step >= self.max_steps or not self.progress.any_running
+        return self.step >= self.max_steps or not self.progress.num_running
 
     def forward(self, final: bool = True) -> Tensor:
         """Angles (R, n, k); with `final` the steps are taken even if they are not trained with."""
@@ -93,22 +94,22 @@ class SyncModule(LightningModule):
         if not self.best:
             self.best = {name: p.detach().clone() for name, p in self.named_parameters()}
         self.best = {name: value.to(self.device) for name, value in self.best.items()}
-        self.progress.to(self.device)
 
     def training_step(self, batch: Any, batch_idx: int) -> None:
         """Take up to `steps_per_epoch` optimizer steps."""
-        optimizer = self.optimizers()
-        parameters = dict(self.named_parameters())
+        # Lightning's wrapper of the optimizer costs as much as the step itself.
+        optimizer: Any = self.optimizers(use_pl_optimizer=False)
+        parameters = {name: p.detach() for name, p in self.named_parameters()}
         for _ in range(min(self.steps_per_epoch, self.max_steps - self.step)):
             for layer in self._dropouts:
                 layer.step = self.step
-            optimizer.zero_grad()  # type: ignore[union-attr]
+            optimizer.zero_grad()
             loss = self.loss(self(final=False), self.batch)
             loss.sum().backward()
-            optimizer.step()  # type: ignore[union-attr]
+            optimizer.step()
             self.steps.project()
             improved = self.progress.record(loss.detach(), self.evaluate())
-            with torch.no_grad():
+            if improved:
                 copy_replicas(parameters, self.best, improved)
         if self.finished:
             self.trainer.should_stop = True
@@ -116,15 +117,20 @@ class SyncModule(LightningModule):
     @torch.no_grad()
     def evaluate(self) -> Tensor:
         """Loss (R,) without dropout."""
-        self.eval()
+        self._set_training(False)
         loss: Tensor = self.loss(self(final=False), self.batch)
-        self.train()
+        self._set_training(True)
         return loss
+
+    def _set_training(self, training: bool) -> None:
+        # What `train()` does, for the encoder alone: nothing else differs between the two modes.
+        for layer in self._layers:
+            layer.training = training
 
     @torch.no_grad()
     def restore_best(self) -> None:
         """Give every replica the parameters of its lowest evaluation loss."""
-        everyone = torch.ones(self.batch.replicas, dtype=torch.bool, device=self.device)
+        everyone = range(self.batch.replicas)
         copy_replicas(self.best, dict(self.named_parameters()), everyone)
 
     @torch.no_grad()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from typing import Any
 
 import torch
 from torch import Tensor
+
+_PER_REPLICA = ("best_loss", "best_step", "stopped_at", "diverged")
 
 
 class Status(StrEnum):
@@ -23,42 +26,46 @@ class Status(StrEnum):
 class ReplicaProgress:
     """Evaluation losses so far and what follows from them, for R replicas.
 
-    All tensors stay on the training device; nothing here waits for it.
+    Kept as plain numbers: for a handful of replicas that is many times cheaper than tensors.
     """
 
     def __init__(self, replicas: int, patience: int) -> None:
         self.patience = patience
         self.step = 0
-        self.best_loss = torch.full((replicas,), torch.inf)
-        self.best_step = torch.zeros(replicas, dtype=torch.int64)
-        self.stopped_at = torch.full((replicas,), -1, dtype=torch.int64)
-        self.diverged = torch.zeros(replicas, dtype=torch.bool)
+        self.best_loss = [math.inf] * replicas
+        self.best_step = [0] * replicas
+        self.stopped_at: list[int | None] = [None] * replicas
+        self.diverged = [False] * replicas
         self._train: list[Tensor] = []
         self._evaluation: list[Tensor] = []
 
     @property
-    def running(self) -> Tensor:
-        """Which replicas (R,) are still training."""
-        return self.stopped_at < 0
+    def mean_best_loss(self) -> float:
+        """Mean over replicas of the lowest evaluation loss."""
+        return sum(self.best_loss) / len(self.best_loss)
 
     @property
-    def any_running(self) -> bool:
-        """Whether at least one replica is still training."""
-        return bool(self.running.any())
+    def num_running(self) -> int:
+        """How many replicas are still training."""
+        return self.stopped_at.count(None)
 
-    def record(self, train: Tensor, evaluation: Tensor) -> Tensor:
-        """Enter one step's losses (R,); returns which replicas (R,) improved."""
+    def record(self, train: Tensor, evaluation: Tensor) -> list[int]:
+        """Enter one step's losses (R,); returns the replicas that improved."""
         self.step += 1
         self._train.append(train)
         self._evaluation.append(evaluation)
-        running = self.stopped_at < 0
-        broken = running & ~(torch.isfinite(train) & torch.isfinite(evaluation))
-        improved = running & (evaluation < self.best_loss) & ~broken
-        self.best_loss = torch.where(improved, evaluation, self.best_loss)
-        self.best_step = torch.where(improved, self.step, self.best_step)
-        idle = running & (self.step - self.best_step >= self.patience)
-        self.diverged |= broken
-        self.stopped_at = torch.where(broken | idle, self.step, self.stopped_at)
+        improved = []
+        for r, losses in enumerate(zip(train.tolist(), evaluation.tolist(), strict=True)):
+            if self.stopped_at[r] is not None:
+                continue
+            if not all(map(math.isfinite, losses)):
+                self.diverged[r] = True
+                self.stopped_at[r] = self.step
+            elif losses[1] < self.best_loss[r]:
+                self.best_loss[r], self.best_step[r] = losses[1], self.step
+                improved.append(r)
+            elif self.step - self.best_step[r] >= self.patience:
+                self.stopped_at[r] = self.step
         return improved
 
     def history(self) -> dict[str, Tensor]:
@@ -75,38 +82,30 @@ class ReplicaProgress:
 
     def steps_taken(self) -> list[int]:
         """Steps until each replica stopped."""
-        return torch.where(self.running, self.step, self.stopped_at).tolist()
+        return [self.step if at is None else at for at in self.stopped_at]
 
     def status(self) -> list[Status]:
         """How each replica ended; a replica still running counts as finished."""
         found = []
-        for diverged, running in zip(self.diverged.tolist(), self.running.tolist(), strict=True):
+        for diverged, at in zip(self.diverged, self.stopped_at, strict=True):
             if diverged:
                 found.append(Status.DIVERGED)
             else:
-                found.append(Status.FINISHED if running else Status.STOPPED)
+                found.append(Status.FINISHED if at is None else Status.STOPPED)
         return found
-
-    def to(self, device: torch.device) -> None:
-        """Move to a device."""
-        for name in ("best_loss", "best_step", "stopped_at", "diverged"):
-            setattr(self, name, getattr(self, name).to(device))
 
     def state(self) -> dict[str, Any]:
         """Everything, as plain tensors and numbers."""
         return {
             "step": self.step,
-            "best_loss": self.best_loss,
-            "best_step": self.best_step,
-            "stopped_at": self.stopped_at,
-            "diverged": self.diverged,
+            **{name: list(getattr(self, name)) for name in _PER_REPLICA},
             **self.history(),
         }
 
     def load(self, state: dict[str, Any]) -> None:
         """Inverse of `state`."""
         self.step = state["step"]
-        for name in ("best_loss", "best_step", "stopped_at", "diverged"):
-            setattr(self, name, state[name])
+        for name in _PER_REPLICA:
+            setattr(self, name, list(state[name]))
         self._train = list(state["train"])
         self._evaluation = list(state["evaluation"])

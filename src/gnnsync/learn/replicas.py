@@ -122,9 +122,9 @@ def prepare_replicas(module: nn.Module, seeds: Sequence[int]) -> None:
 
 
 def copy_replicas(
-    source: Mapping[str, Tensor], target: Mapping[str, Tensor], which: Tensor
+    source: Mapping[str, Tensor], target: Mapping[str, Tensor], which: Sequence[int]
 ) -> None:
-    """Overwrite the replicas `which` (R,) of `target` by those of `source`, in place.
+    """Overwrite the replicas `which` of `target` by those of `source`, in place.
 
     A tensor belongs to replica r as a whole if it is a parameter of the r-th of a list of plain
     modules (`replica_modules`), and by its leading axis otherwise.
@@ -132,11 +132,13 @@ def copy_replicas(
     for name, value in source.items():
         owner = _owner(name)
         if owner is not None:
-            if bool(which[owner]):
+            if owner in which:
                 target[name].copy_(value)
+        elif len(which) == len(value):
+            target[name].copy_(value)
         else:
-            mask = which.view(-1, *[1] * (value.dim() - 1))
-            torch.where(mask, value, target[name], out=target[name])
+            for r in which:
+                target[name][r] = value[r]
 
 
 def _owner(name: str) -> int | None:

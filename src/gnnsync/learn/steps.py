@@ -12,6 +12,9 @@ from gnnsync.errors import check_bool, check_integer, check_real
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.losses.residual import edge_residual
 
+# Small enough for any |z| of a node with edges, large enough that 1/|z| stays finite in float32.
+_NO_DIRECTION = 1e-20
+
 
 class Steps(nn.Module):
     """Refinement of angles; R replicas at once.
@@ -114,52 +117,53 @@ class ProjectedGradient(Steps):
         )
 
 
-def _hermitian_product(matrix: Tensor, real: Tensor, imag: Tensor) -> tuple[Tensor, Tensor]:
-    """Real and imaginary part of H(real + i·imag), `matrix` being [Re H; Im H]."""
-    n, c = real.shape
-    product = matrix @ torch.cat([real, imag], dim=1)
-    upper, lower = product[:n], product[n:]
-    return upper[:, :c] - lower[:, c:], upper[:, c:] + lower[:, :c]
+def _hermitian_product(matrix: Tensor, u: Tensor) -> Tensor:
+    """H u for complex u (N, c), `matrix` being the real [Re H; Im H].
+
+    Complex numbers are pairs of real columns, so one real product gives (Re H)u and (Im H)u.
+    """
+    n, c = u.shape
+    product = matrix @ torch.view_as_real(u).reshape(n, 2 * c)
+    by_real, by_imag = torch.view_as_complex(product.view(2, n, c, 2))
+    return torch.add(by_real, by_imag, alpha=1j)
 
 
 class _SharedSteps(torch.autograd.Function):
     """All Γ steps on rows (G·n, T·k), with the backward pass written out.
 
-    H is Hermitian, hence its own adjoint: forward and backward use the same product. For
-    z = αu + Hu, u = e^{iy}, y' = arg z and incoming gradient ḡ:
-    z̄ = ḡ·(i z)/|z|², ū = αz̄ + Hz̄, ȳ = Re(conj(ū)·iu).
+    With u = e^{iy}, z = αu + Hu and u' = z/|z| = e^{iy'}, a gradient ḡ with respect to y' gives
+    w = u'·ḡ/|z|, ȳ = Re(conj(u)·(αw + Hw)) and ᾱ = -Im(conj(u)·w). H is Hermitian, hence its own
+    adjoint: forward and backward use the same product.
     """
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, alpha: Tensor, matrix: Tensor) -> Tensor:
-        saved: list[Tensor] = []
-        for a in alpha:
-            cos, sin = rows.cos(), rows.sin()
-            real, imag = _hermitian_product(matrix, cos, sin)
-            real.addcmul_(a, cos)
-            imag.addcmul_(a, sin)
-            rows = torch.atan2(imag, real)
-            saved += [cos, sin, real, imag]
+        u = torch.polar(torch.ones_like(rows), rows)
+        saved = [u]
+        for a in alpha.unsqueeze(-1):
+            z = _hermitian_product(matrix, u)
+            torch.view_as_real(z).addcmul_(a, torch.view_as_real(u))
+            u = torch.sgn(z)
+            saved += [z, u]
         ctx.save_for_backward(alpha, *saved)
         ctx.matrix = matrix
-        return rows
+        return torch.angle(z)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None]:
         alpha, *saved = ctx.saved_tensors
         grad = grads[0]
-        tiny = torch.finfo(grad.dtype).tiny
         alpha_grad = torch.zeros_like(alpha) if ctx.needs_input_grad[1] else None
         for step in reversed(range(len(alpha))):
-            cos, sin, real, imag = saved[4 * step : 4 * step + 4]
-            scaled = grad / (real * real + imag * imag).clamp_min_(tiny)
-            z_real, z_imag = -scaled * imag, scaled * real
+            u, z, following = saved[2 * step : 2 * step + 3]
+            # Where z = 0 there is no direction, u' = 0, and no gradient.
+            scale = grad / z.abs().clamp_min_(_NO_DIRECTION)
+            w = torch.view_as_complex(torch.view_as_real(following) * scale.unsqueeze(-1))
             if alpha_grad is not None:
-                alpha_grad[step] = z_real * cos + z_imag * sin
-            u_real, u_imag = _hermitian_product(ctx.matrix, z_real, z_imag)
-            u_real.addcmul_(alpha[step], z_real)
-            u_imag.addcmul_(alpha[step], z_imag)
-            grad = u_imag * cos - u_real * sin
+                alpha_grad[step] = -(u.conj() * w).imag
+            back = torch.view_as_real(_hermitian_product(ctx.matrix, w))
+            back.addcmul_(alpha[step].unsqueeze(-1), torch.view_as_real(w))
+            grad = (torch.view_as_real(u) * back).sum(dim=-1)
         return grad, alpha_grad, None
 
 

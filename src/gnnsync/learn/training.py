@@ -213,7 +213,7 @@ class StepBar(Callback):
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Show steps and the mean of the best evaluation losses."""
         module: Any = pl_module
-        best = float(module.progress.best_loss.mean())
+        best = module.progress.mean_best_loss
         self._bar.set_postfix_str(f"loss {best:.4g}", refresh=False)
         self._bar.update(module.step - self._bar.n)
 
@@ -244,7 +244,7 @@ class LogProgress(Callback):
                 "step %d of %d: best loss %.5g, %d of %d replicas training",
                 module.step,
                 module.max_steps,
-                float(module.progress.best_loss.mean()),
-                int(module.progress.running.sum()),
+                module.progress.mean_best_loss,
+                module.progress.num_running,
                 module.batch.replicas,
             )
