@@ -15,9 +15,9 @@ from gnnsync.learn.losses import UpsetLoss
 
 
 def simple_graph(
-    seed: int, n: int = 11, p: float = 0.5, weighted: bool = False
+    seed: int, n: int = 11, p: float = 0.5, weighted: bool = False, outliers: float = 1.0
 ) -> MeasurementGraph:
-    """Random pairs, each measured once in a random direction, with random offsets."""
+    """Random pairs, each measured once in a random direction; a share of offsets is random."""
     rng = np.random.default_rng(seed)
     i, j = np.triu_indices(n, 1)
     # A path keeps it connected, the chord (0, 2) gives at least one triangle.
@@ -26,7 +26,12 @@ def simple_graph(
     pairs = np.where(rng.random(pairs.shape[1]) < 0.5, pairs, pairs[::-1])
     m = pairs.shape[1]
     weight = rng.uniform(0.3, 3.0, m) if weighted else None
-    return MeasurementGraph(pairs, rng.uniform(0, 2 * np.pi, m), n, weight=weight)
+    offset = rng.uniform(0, 2 * np.pi, m)
+    if outliers < 1.0:
+        angles = rng.uniform(0, 2 * np.pi, n)
+        inlier = rng.random(m) >= outliers
+        offset = np.where(inlier, angles[pairs[0]] - angles[pairs[1]], offset)
+    return MeasurementGraph(pairs, offset, n, weight=weight)
 
 
 @pytest.fixture

@@ -86,11 +86,15 @@ class ReplicaBatch(nn.Module):
     def node_rows(self, x: Tensor) -> Tensor:
         """(R, n, d) → (G·n, T·d): trials of a graph become columns of its nodes."""
         d = x.shape[-1]
+        if self.trials == 1:
+            return x.reshape(-1, d)
         x = x.view(self.num_graphs, self.trials, self.num_nodes, d)
         return x.transpose(1, 2).reshape(-1, self.trials * d)
 
     def replica_nodes(self, rows: Tensor) -> Tensor:
         """(G·n, T·d) → (R, n, d): inverse of `node_rows`."""
+        if self.trials == 1:
+            return rows.view(self.num_graphs, self.num_nodes, -1)
         x = rows.view(self.num_graphs, self.num_nodes, self.trials, -1)
         return x.transpose(1, 2).reshape(self.replicas, self.num_nodes, -1)
 

@@ -32,7 +32,7 @@ class AngleHead(nn.Module):
 
     def forward(self, z: Tensor) -> Tensor:
         """(R, n, k, e) → (R, n, k) in (0, 2π)."""
-        score = (z * self.vector.transpose(1, 3).transpose(2, 3)).sum(dim=-1)
+        score = torch.matmul(z.transpose(1, 2), self.vector).squeeze(-1).transpose(1, 2)
         return TWO_PI * torch.sigmoid(score + self.bias)
 
     def extra_repr(self) -> str:

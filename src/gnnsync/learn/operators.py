@@ -93,7 +93,65 @@ class Propagation(LinearOperator):
 
     def forward(self, x: Tensor) -> Tensor:
         """Shape (R, C, n, d) in and out."""
-        g, t, c, n, d = self.graphs, self.trials, self.channels, self.num_nodes, x.shape[-1]
-        rows = x.view(g, t, c, n, d).permute(0, 2, 3, 1, 4).reshape(g * c * n, t * d)
-        out = super().forward(rows)
-        return out.view(g, c, n, t, d).permute(0, 3, 1, 2, 4).reshape(g * t, c, n, d)
+        return self._from_rows(super().forward(self._to_rows(x)))
+
+    def mix(self, x: Tensor, weight: Tensor) -> Tensor:
+        """Σ_h ω_h A^h x for ω (R, C, H+1, 1, 1), without leaving the layout of the product."""
+        shape = (self.graphs, self.trials, self.channels, weight.shape[2], 1, 1)
+        # (H+1, G, C, 1, T, 1): beside the rows as (G, C, n, T, d).
+        per_hop = weight.view(shape).permute(3, 0, 2, 4, 1, 5)
+        rows = _MixedPaths.apply(
+            self._to_rows(x), per_hop, self.forward_matrix, self.backward_matrix
+        )
+        return self._from_rows(rows)
+
+    def _to_rows(self, x: Tensor) -> Tensor:
+        """(R, C, n, d) → (G·C·n, T·d)."""
+        d = x.shape[-1]
+        if self.trials == 1:
+            return x.reshape(-1, d)
+        x = x.view(self.graphs, self.trials, self.channels, self.num_nodes, d)
+        return x.permute(0, 2, 3, 1, 4).reshape(-1, self.trials * d)
+
+    def _from_rows(self, rows: Tensor) -> Tensor:
+        """(G·C·n, T·d) → (R, C, n, d)."""
+        if self.trials == 1:
+            return rows.view(self.graphs, self.channels, self.num_nodes, -1)
+        x = rows.view(self.graphs, self.channels, self.num_nodes, self.trials, -1)
+        x = x.permute(0, 3, 1, 2, 4)
+        return x.reshape(self.graphs * self.trials, self.channels, self.num_nodes, -1)
+
+
+class _MixedPaths(torch.autograd.Function):
+    """Σ_h ω_h A^h X with the backward pass written out, which needs half as many operations.
+
+    With incoming gradient ḡ: X̄ = Σ_h ω_h (Aᵀ)^h ḡ by Horner's rule, ω̄_h = ⟨ḡ, A^h X⟩.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, rows: Tensor, weight: Tensor, matrix: Tensor, transpose: Tensor
+    ) -> Tensor:
+        _, g, c, _, t, _ = weight.shape
+        shape = (g, c, rows.shape[0] // (g * c), t, rows.shape[1] // t)
+        weights, paths = weight.unbind(), [rows.view(shape)]
+        mixed = weights[0] * paths[0]
+        for w in weights[1:]:
+            rows = matrix @ rows
+            paths.append(rows.view(shape))
+            mixed.addcmul_(w, paths[-1])
+        ctx.save_for_backward(weight, *paths)
+        ctx.transpose = transpose
+        return mixed.view(rows.shape)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        weight, *paths = ctx.saved_tensors
+        weights = weight.unbind()
+        grad = grads[0].view(paths[0].shape)
+        by_weight = [(grad * path).sum(dim=(2, 4), keepdim=True) for path in paths]
+        total = weights[-1] * grad
+        for w in weights[-2::-1]:
+            total = (ctx.transpose @ total.view(grads[0].shape)).view(grad.shape)
+            total.addcmul_(w, grad)
+        return total.view(grads[0].shape), torch.stack(by_weight), None, None

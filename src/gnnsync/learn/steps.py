@@ -124,7 +124,7 @@ def _hermitian_product(matrix: Tensor, u: Tensor) -> Tensor:
     """
     n, c = u.shape
     product = matrix @ torch.view_as_real(u).reshape(n, 2 * c)
-    by_real, by_imag = torch.view_as_complex(product.view(2, n, c, 2))
+    by_real, by_imag = torch.view_as_complex(product.view(2, n, c, 2)).unbind()
     return torch.add(by_real, by_imag, alpha=1j)
 
 
@@ -140,7 +140,7 @@ class _SharedSteps(torch.autograd.Function):
     def forward(ctx: Any, rows: Tensor, alpha: Tensor, matrix: Tensor) -> Tensor:
         u = torch.polar(torch.ones_like(rows), rows)
         saved = [u]
-        for a in alpha.unsqueeze(-1):
+        for a in alpha.unsqueeze(-1).unbind():
             z = _hermitian_product(matrix, u)
             torch.view_as_real(z).addcmul_(a, torch.view_as_real(u))
             u = torch.sgn(z)
@@ -157,13 +157,14 @@ class _SharedSteps(torch.autograd.Function):
         for step in reversed(range(len(alpha))):
             u, z, following = saved[2 * step : 2 * step + 3]
             # Where z = 0 there is no direction, u' = 0, and no gradient.
-            scale = grad / z.abs().clamp_min_(_NO_DIRECTION)
+            size = (following.conj() * z).real
+            scale = grad / size.clamp_min(_NO_DIRECTION)
             w = torch.view_as_complex(torch.view_as_real(following) * scale.unsqueeze(-1))
             if alpha_grad is not None:
                 alpha_grad[step] = -(u.conj() * w).imag
-            back = torch.view_as_real(_hermitian_product(ctx.matrix, w))
-            back.addcmul_(alpha[step].unsqueeze(-1), torch.view_as_real(w))
-            grad = (torch.view_as_real(u) * back).sum(dim=-1)
+            back = _hermitian_product(ctx.matrix, w)
+            torch.view_as_real(back).addcmul_(alpha[step].unsqueeze(-1), torch.view_as_real(w))
+            grad = (u.conj() * back).real
         return grad, alpha_grad, None
 
 

@@ -70,12 +70,8 @@ class DIMPA(Encoder):
         """(R, n, in) → (R, n, k, 2·width)."""
         assert self.propagation is not None, "call attach(batch) first"
         replicas, n, _ = x.shape
-        both = x.unsqueeze(1).expand(-1, 2, -1, -1)
-        path = self.second(self.dropout(torch.relu(self.first(both))))
-        mixed = self.hop_weight[:, :, 0] * path
-        for hop in range(1, self.hops + 1):
-            path = self.propagation(path)
-            mixed = mixed + self.hop_weight[:, :, hop] * path
+        hidden = self.dropout(torch.relu(self.first(x.unsqueeze(1).expand(-1, 2, -1, -1))))
+        mixed = self.propagation.mix(self.second(hidden), self.hop_weight)
         mixed = mixed.view(replicas, 2, n, self.groups, self.width)
         return mixed.permute(0, 2, 3, 1, 4).reshape(replicas, n, self.groups, self.embedding)
 

@@ -11,7 +11,8 @@ from gnnsync.learn.batch import ReplicaBatch
 
 def wrap(angle: Tensor) -> Tensor:
     """Reduce to [-π, π]; the gradient is that of the identity."""
-    return angle - TWO_PI * torch.round(angle.detach() * (1.0 / TWO_PI))
+    turns = torch.round(angle.detach() * (1.0 / TWO_PI))
+    return torch.sub(angle, turns, alpha=TWO_PI)
 
 
 def edge_residual(angles: Tensor, batch: ReplicaBatch) -> tuple[Tensor, Tensor]:
