@@ -62,7 +62,7 @@ def test_every_method_has_a_config_and_back():
 
 
 def test_every_classical_method_can_be_the_features():
-    assert set(choices("model/features")) == {*METHODS, "random", "degree"} - {"auto"}
+    assert set(choices("model/features")) == {*METHODS, "random", "degree"}
 
 
 def _cloud(folder: Path) -> Path:

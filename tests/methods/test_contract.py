@@ -15,20 +15,7 @@ from gnnsync.methods import METHODS, DisconnectedGraphWarning, Method, refined
 from gnnsync.metrics import angular_mse
 from tests.methods.networks import SHAPES, noisy, observed
 
-CLASSICAL = [
-    "spectral",
-    "spectral_rn",
-    "spectral_disentangled",
-    "gpm",
-    "sdp",
-    "irls",
-    "transync",
-    "cemp_gcw",
-    "cemp_mst",
-    "tas",
-    "ppe",
-    "trivial",
-]
+CLASSICAL = list(METHODS)
 SERIOUS = [name for name in CLASSICAL if name != "trivial"]
 CONF = Path(__file__).resolve().parents[2] / "conf" / "method"
 
