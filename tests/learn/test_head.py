@@ -41,3 +41,23 @@ def test_reset_draws_each_replica_from_its_own_generator():
 
 def test_repr():
     assert repr(AngleHead(2, 3, 4)) == "AngleHead(replicas=2, groups=3, embedding=4)"
+
+
+def test_calibrated_scores_have_the_spread_asked_for_and_rise_with_the_features():
+    generator = torch.Generator().manual_seed(0)
+    z = 20 * torch.randn(3, 50, 2, 4, generator=generator, dtype=torch.float64)
+    features = torch.rand(3, 50, 2, generator=generator, dtype=torch.float64)
+    head = AngleHead(3, 2, 4).double()
+    head.reset_parameters([torch.Generator().manual_seed(r) for r in range(3)])
+    head.calibrate(z, features, 0.5)
+    score = head.score(z) + head.bias
+    assert torch.allclose(score.mean(dim=1), torch.zeros(3, 2, dtype=torch.float64), atol=1e-9)
+    assert torch.allclose(score.std(dim=1, correction=0), torch.full((3, 2), 0.5).double())
+    assert ((score * (features - features.mean(dim=1, keepdim=True))).sum(dim=1) >= 0).all()
+
+
+def test_calibration_leaves_a_constant_embedding_finite():
+    head = AngleHead(1, 1, 4)
+    head.reset_parameters([torch.Generator().manual_seed(0)])
+    head.calibrate(torch.zeros(1, 5, 1, 4), torch.rand(1, 5, 1), 0.5)
+    assert torch.isfinite(head(torch.zeros(1, 5, 1, 4))).all()

@@ -32,8 +32,29 @@ class AngleHead(nn.Module):
 
     def forward(self, z: Tensor) -> Tensor:
         """(R, n, k, e) → (R, n, k) in (0, 2π)."""
-        score = torch.matmul(z.transpose(1, 2), self.vector).squeeze(-1).transpose(1, 2)
-        return TWO_PI * torch.sigmoid(score + self.bias)
+        return TWO_PI * torch.sigmoid(self.score(z) + self.bias)
+
+    def score(self, z: Tensor) -> Tensor:
+        """z·a, (R, n, k)."""
+        return torch.matmul(z.transpose(1, 2), self.vector).squeeze(-1).transpose(1, 2)
+
+    @torch.no_grad()
+    def calibrate(self, z: Tensor, features: Tensor, spread: float) -> None:
+        """Start unsaturated: bring each group's scores to mean 0 and standard deviation `spread`.
+
+        Drawn by Xavier's rule alone, scores are some tens, the sigmoid is flat there, and most
+        replicas hardly learn. Where there is one feature per group, the scores also rise with it,
+        so that the network starts from the order of its features and not from its reverse.
+        """
+        score = self.score(z)
+        centred = score - score.mean(dim=1, keepdim=True)
+        deviation = centred.square().mean(dim=1, keepdim=True).sqrt()
+        factor = torch.where(deviation > 0, spread / deviation, torch.ones_like(deviation))
+        if features.shape[-1] == score.shape[-1]:
+            rising = (centred * features).sum(dim=1, keepdim=True) >= 0
+            factor = torch.where(rising, factor, -factor)
+        self.vector.mul_(factor.transpose(1, 2).unsqueeze(-1))
+        self.bias.copy_(-factor * score.mean(dim=1, keepdim=True))
 
     def extra_repr(self) -> str:
         """Sizes."""

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnnsync.errors import ParameterError, check_integer
+from gnnsync.errors import ParameterError, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.encoders import DIMPA
@@ -60,7 +60,9 @@ class GNNSync:
     """Directed GNN, angle head and unrolled steps, trained on the graph it is to solve.
 
     The parts are factories, called with the sizes that the graph and k dictate: `encoder(replicas,
-    in_features, groups)`, `steps(replicas)`, `optimizer(parameters)`.
+    in_features, groups)`, `steps(replicas)`, `optimizer(parameters)`. `spread` is the standard
+    deviation of the head's scores before training (`AngleHead.calibrate`); None leaves them as
+    they were drawn.
     """
 
     any_k: ClassVar[bool] = True
@@ -71,8 +73,11 @@ class GNNSync:
     loss: nn.Module = field(default_factory=UpsetLoss)
     optimizer: OptimizerFactory = field(default_factory=default_optimizer)
     training: Training = field(default_factory=Training)
+    spread: float | None = 0.5
 
     def __post_init__(self) -> None:
+        if self.spread is not None:
+            check_real("spread", self.spread, 0, open_low=True)
         # Built once at size one, so that a bad parameter is told before any work.
         _try("encoder", self.encoder, 1, 1, 1)
         _try("steps", self.steps, 1)
@@ -133,6 +138,10 @@ class GNNSync:
         steps = self.steps(batch.replicas)
         network = nn.ModuleList([encoder, head, steps]).to(dtype)
         prepare_replicas(network, own)
+        if self.spread is not None:
+            encoder.eval()
+            head.calibrate(encoder(features), features, self.spread)
+            encoder.train()
         return SyncModule(
             batch,
             features,
