@@ -132,26 +132,31 @@ class _MixedPaths(torch.autograd.Function):
     def forward(
         ctx: Any, rows: Tensor, weight: Tensor, matrix: Tensor, transpose: Tensor
     ) -> Tensor:
-        _, g, c, _, t, _ = weight.shape
-        shape = (g, c, rows.shape[0] // (g * c), t, rows.shape[1] // t)
-        weights, paths = weight.unbind(), [rows.view(shape)]
-        mixed = weights[0] * paths[0]
-        for w in weights[1:]:
-            rows = matrix @ rows
-            paths.append(rows.view(shape))
-            mixed.addcmul_(w, paths[-1])
-        ctx.save_for_backward(weight, *paths)
+        hops, g, c, _, t, _ = weight.shape
+        n, d = rows.shape[0] // (g * c), rows.shape[1] // t
+        paths = rows.new_empty(hops, *rows.shape)
+        each, shaped = paths.unbind(), paths.view(hops, g, c, n, t, d).unbind()
+        weights = weight.unbind()
+        each[0].copy_(rows)
+        mixed = weights[0] * shaped[0]
+        for h in range(1, hops):
+            torch.mm(matrix, each[h - 1], out=each[h])
+            mixed.addcmul_(weights[h], shaped[h])
+        ctx.save_for_backward(weight, paths)
         ctx.transpose = transpose
         return mixed.view(rows.shape)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        weight, *paths = ctx.saved_tensors
+        weight, paths = ctx.saved_tensors
+        hops, g, c, _, t, _ = weight.shape
+        rows = grads[0]
+        shape = (g, c, rows.shape[0] // (g * c), t, rows.shape[1] // t)
+        grad = rows.view(shape)
+        by_weight = (grad * paths.view(hops, *shape)).sum(dim=(3, 5), keepdim=True)
         weights = weight.unbind()
-        grad = grads[0].view(paths[0].shape)
-        by_weight = [(grad * path).sum(dim=(2, 4), keepdim=True) for path in paths]
         total = weights[-1] * grad
         for w in weights[-2::-1]:
-            total = (ctx.transpose @ total.view(grads[0].shape)).view(grad.shape)
+            total = (ctx.transpose @ total.view(rows.shape)).view(shape)
             total.addcmul_(w, grad)
-        return total.view(grads[0].shape), torch.stack(by_weight), None, None
+        return total.view(rows.shape), by_weight, None, None

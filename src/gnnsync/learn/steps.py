@@ -117,15 +117,35 @@ class ProjectedGradient(Steps):
         )
 
 
-def _hermitian_product(matrix: Tensor, u: Tensor) -> Tensor:
-    """H u for complex u (N, c), `matrix` being the real [Re H; Im H].
+class _Phases:
+    """`count` complex matrices (N, c) in one tensor, each also as the real (N, 2c) it is made of.
 
-    Complex numbers are pairs of real columns, so one real product gives (Re H)u and (Im H)u.
+    The steps are many small operations. Slicing the views once and writing into them halves the
+    number of calls, which is what a step costs.
     """
-    n, c = u.shape
-    product = matrix @ torch.view_as_real(u).reshape(n, 2 * c)
-    by_real, by_imag = torch.view_as_complex(product.view(2, n, c, 2)).unbind()
-    return torch.add(by_real, by_imag, alpha=1j)
+
+    def __init__(self, count: int, like: Tensor) -> None:
+        n, c = like.shape
+        real = like.new_empty(count, n, c, 2)
+        self.all = torch.view_as_complex(real)
+        self.each = self.all.unbind()
+        self.pairs = real.unbind()
+        self.columns = real.view(count, n, 2 * c).unbind()
+
+
+class _HermitianProduct:
+    """H u for complex u, by the real matrix [Re H; Im H] on u's pairs of real columns."""
+
+    def __init__(self, matrix: Tensor, like: Tensor) -> None:
+        self.matrix = matrix
+        n, c = like.shape
+        self.product = like.new_empty(2 * n, 2 * c)
+        halves = torch.view_as_complex(self.product.view(2, n, c, 2))
+        self.by_real, self.by_imag = halves.unbind()
+
+    def __call__(self, columns: Tensor, out: Tensor) -> None:
+        torch.mm(self.matrix, columns, out=self.product)
+        torch.add(self.by_real, self.by_imag, alpha=1j, out=out)
 
 
 class _SharedSteps(torch.autograd.Function):
@@ -138,33 +158,39 @@ class _SharedSteps(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, alpha: Tensor, matrix: Tensor) -> Tensor:
-        u = torch.polar(torch.ones_like(rows), rows)
-        saved = [u]
-        for a in alpha.unsqueeze(-1).unbind():
-            z = _hermitian_product(matrix, u)
-            torch.view_as_real(z).addcmul_(a, torch.view_as_real(u))
-            u = torch.sgn(z)
-            saved += [z, u]
-        ctx.save_for_backward(alpha, *saved)
+        steps = len(alpha)
+        u, z, product = (
+            _Phases(steps + 1, rows),
+            _Phases(steps, rows),
+            _HermitianProduct(matrix, rows),
+        )
+        torch.polar(torch.ones_like(rows), rows, out=u.each[0])
+        for step, a in enumerate(alpha.unsqueeze(-1).unbind()):
+            product(u.columns[step], out=z.each[step])
+            z.pairs[step].addcmul_(a, u.pairs[step])
+            torch.sgn(z.each[step], out=u.each[step + 1])
+        ctx.save_for_backward(alpha, u.all, z.all)
         ctx.matrix = matrix
-        return torch.angle(z)
+        return torch.angle(z.each[-1])
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None]:
-        alpha, *saved = ctx.saved_tensors
+        alpha, u, z = ctx.saved_tensors
         grad = grads[0]
+        w, back = _Phases(1, grad), _Phases(1, grad)
+        product = _HermitianProduct(ctx.matrix, grad)
+        # Where z = 0 there is no direction, u' = 0, and no gradient.
+        direction = (u[1:] / z.abs().clamp_min_(_NO_DIRECTION)).unbind()
+        conjugate = u.conj().resolve_conj().unbind()
+        alphas = alpha.unsqueeze(-1).unbind()
         alpha_grad = torch.zeros_like(alpha) if ctx.needs_input_grad[1] else None
         for step in reversed(range(len(alpha))):
-            u, z, following = saved[2 * step : 2 * step + 3]
-            # Where z = 0 there is no direction, u' = 0, and no gradient.
-            size = (following.conj() * z).real
-            scale = grad / size.clamp_min(_NO_DIRECTION)
-            w = torch.view_as_complex(torch.view_as_real(following) * scale.unsqueeze(-1))
+            torch.mul(direction[step], grad, out=w.each[0])
             if alpha_grad is not None:
-                alpha_grad[step] = -(u.conj() * w).imag
-            back = _hermitian_product(ctx.matrix, w)
-            torch.view_as_real(back).addcmul_(alpha[step].unsqueeze(-1), torch.view_as_real(w))
-            grad = (u.conj() * back).real
+                alpha_grad[step] = -(conjugate[step] * w.each[0]).imag
+            product(w.columns[0], out=back.each[0])
+            back.pairs[0].addcmul_(alphas[step], w.pairs[0])
+            grad = (conjugate[step] * back.each[0]).real
         return grad, alpha_grad, None
 
 
