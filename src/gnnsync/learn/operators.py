@@ -93,70 +93,39 @@ class Propagation(LinearOperator):
 
     def forward(self, x: Tensor) -> Tensor:
         """Shape (R, C, n, d) in and out."""
-        return self._from_rows(super().forward(self._to_rows(x)))
+        rows = super().forward(self._terms(x, 1)[0])
+        return self._replicas(rows).flatten(0, 1)
 
-    def mix(self, x: Tensor, weight: Tensor) -> Tensor:
-        """Σ_h ω_h A^h x for ω (R, C, H+1, 1, 1), without leaving the layout of the product."""
-        shape = (self.graphs, self.trials, self.channels, weight.shape[2], 1, 1)
-        # (H+1, G, C, 1, T, 1): beside the rows as (G, C, n, T, d).
-        per_hop = weight.view(shape).permute(3, 0, 2, 4, 1, 5)
-        rows = _MixedPaths.apply(
-            self._to_rows(x), per_hop, self.forward_matrix, self.backward_matrix
-        )
-        return self._from_rows(rows)
+    def polynomial(self, x: Tensor, terms: int) -> Tensor:
+        """Σ_h A^h x_h by Horner's rule: x_0 + A(x_1 + A(x_2 + ...)).
 
-    def _to_rows(self, x: Tensor) -> Tensor:
-        """(R, C, n, d) → (G·C·n, T·d)."""
-        d = x.shape[-1]
-        if self.trials == 1:
-            return x.reshape(-1, d)
-        x = x.view(self.graphs, self.trials, self.channels, self.num_nodes, d)
-        return x.permute(0, 2, 3, 1, 4).reshape(-1, self.trials * d)
+        x (R, C, n, terms·d) holds x_0, x_1, ... side by side; the sum is (G, T, C, n, d).
+        """
+        *lower, total = self._terms(x, terms)
+        for term in reversed(lower):
+            total = _ProductSum.apply(total, term, self.forward_matrix, self.backward_matrix)
+        return self._replicas(total)
 
-    def _from_rows(self, rows: Tensor) -> Tensor:
-        """(G·C·n, T·d) → (R, C, n, d)."""
-        if self.trials == 1:
-            return rows.view(self.graphs, self.channels, self.num_nodes, -1)
+    def _terms(self, x: Tensor, terms: int) -> tuple[Tensor, ...]:
+        """(R, C, n, terms·d) → `terms` matrices (G·C·n, T·d): trials become columns."""
+        shape = (self.graphs, self.trials, self.channels, self.num_nodes, terms, -1)
+        rows = x.reshape(shape).permute(4, 0, 2, 3, 1, 5)
+        return rows.reshape(terms, self.graphs * self.channels * self.num_nodes, -1).unbind()
+
+    def _replicas(self, rows: Tensor) -> Tensor:
+        """(G·C·n, T·d) → (G, T, C, n, d)."""
         x = rows.view(self.graphs, self.channels, self.num_nodes, self.trials, -1)
-        x = x.permute(0, 3, 1, 2, 4)
-        return x.reshape(self.graphs * self.trials, self.channels, self.num_nodes, -1)
+        return x.permute(0, 3, 1, 2, 4)
 
 
-class _MixedPaths(torch.autograd.Function):
-    """Σ_h ω_h A^h X with the backward pass written out, which needs half as many operations.
-
-    With incoming gradient ḡ: X̄ = Σ_h ω_h (Aᵀ)^h ḡ by Horner's rule, ω̄_h = ⟨ḡ, A^h X⟩.
-    """
+class _ProductSum(torch.autograd.Function):
+    """y + A x."""
 
     @staticmethod
-    def forward(
-        ctx: Any, rows: Tensor, weight: Tensor, matrix: Tensor, transpose: Tensor
-    ) -> Tensor:
-        hops, g, c, _, t, _ = weight.shape
-        n, d = rows.shape[0] // (g * c), rows.shape[1] // t
-        paths = rows.new_empty(hops, *rows.shape)
-        each, shaped = paths.unbind(), paths.view(hops, g, c, n, t, d).unbind()
-        weights = weight.unbind()
-        each[0].copy_(rows)
-        mixed = weights[0] * shaped[0]
-        for h in range(1, hops):
-            torch.mm(matrix, each[h - 1], out=each[h])
-            mixed.addcmul_(weights[h], shaped[h])
-        ctx.save_for_backward(weight, paths)
+    def forward(ctx: Any, x: Tensor, y: Tensor, matrix: Tensor, transpose: Tensor) -> Tensor:
         ctx.transpose = transpose
-        return mixed.view(rows.shape)
+        return torch.addmm(y, matrix, x)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        weight, paths = ctx.saved_tensors
-        hops, g, c, _, t, _ = weight.shape
-        rows = grads[0]
-        shape = (g, c, rows.shape[0] // (g * c), t, rows.shape[1] // t)
-        grad = rows.view(shape)
-        by_weight = (grad * paths.view(hops, *shape)).sum(dim=(3, 5), keepdim=True)
-        weights = weight.unbind()
-        total = weights[-1] * grad
-        for w in weights[-2::-1]:
-            total = (ctx.transpose @ total.view(rows.shape)).view(shape)
-            total.addcmul_(w, grad)
-        return total.view(rows.shape), by_weight, None, None
+    def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        return ctx.transpose @ grad[0], grad[0], None, None

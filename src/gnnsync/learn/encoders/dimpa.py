@@ -71,9 +71,14 @@ class DIMPA(Encoder):
         assert self.propagation is not None, "call attach(batch) first"
         replicas, n, _ = x.shape
         hidden = self.dropout(torch.relu(self.first(x.unsqueeze(1).expand(-1, 2, -1, -1))))
-        mixed = self.propagation.mix(self.second(hidden), self.hop_weight)
-        mixed = mixed.view(replicas, 2, n, self.groups, self.width)
-        return mixed.permute(0, 2, 3, 1, 4).reshape(replicas, n, self.groups, self.embedding)
+        # ω_h (A^h hidden) W₁ = A^h (hidden · ω_h W₁): the hop weights act on small matrices, and
+        # one product gives the terms of all hops side by side.
+        weight = self.hop_weight * self.second.weight.unsqueeze(2)
+        wide = weight.transpose(2, 3).flatten(3)
+        terms = torch.bmm(hidden.flatten(0, 1), wide.flatten(0, 1)).view(replicas, 2, n, -1)
+        mixed = self.propagation.polynomial(terms, self.hops + 1)
+        mixed = mixed.unflatten(-1, (self.groups, self.width)).permute(0, 1, 3, 4, 2, 5)
+        return mixed.reshape(replicas, n, self.groups, self.embedding)
 
     def extra_repr(self) -> str:
         """Parameters."""
