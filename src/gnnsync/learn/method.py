@@ -73,7 +73,7 @@ class GNNSync:
     loss: nn.Module = field(default_factory=UpsetLoss)
     optimizer: OptimizerFactory = field(default_factory=default_optimizer)
     training: Training = field(default_factory=Training)
-    spread: float | None = 0.5
+    spread: float | None = 0.25
 
     def __post_init__(self) -> None:
         if self.spread is not None:
