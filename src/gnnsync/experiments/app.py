@@ -21,18 +21,18 @@ from gnnsync.experiments.preflight import check_command
 log = logging.getLogger(__name__)
 
 BAD_INPUT, INTERRUPTED, FAILED = 2, 130, 1
-_failed: list[str] = []
-_sweeps: set[Path] = set()
+_refused: list[GnnsyncError] = []
 
 
 def run(arguments: list[str]) -> int:
     """Run the job, or the sweep, that the arguments describe; returns the exit code."""
     parsed = get_args_parser().parse_args(arguments)
-    _failed.clear()
-    _sweeps.clear()
+    _refused.clear()
+    folders: set[Path] = set()
+    start = time.time()
     try:
         if not (parsed.help or parsed.hydra_help or parsed.info or parsed.cfg):
-            check_command(parsed.overrides, conf_dir(), parsed.multirun)
+            folders = check_command(parsed.overrides, conf_dir(), parsed.multirun)
         sys.argv = ["gnnsync run", *arguments]
         hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(task)()
     except GnnsyncError as error:
@@ -41,51 +41,54 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("gnnsync: interrupted; finished results are kept", file=sys.stderr)
         return INTERRUPTED
-    if parsed.multirun and _sweeps:
-        from gnnsync.experiments.sweep import summarise
-
-        for folder in sorted(_sweeps):
-            summarise(folder)
-    if _failed and not parsed.multirun:
-        print(f"gnnsync: {_failed[0]}", file=sys.stderr)
+    if _refused:
+        print(f"gnnsync: {_refused[0]}", file=sys.stderr)
         return BAD_INPUT
-    if _failed:
-        print(f"gnnsync: {len(_failed)} of the jobs failed:", file=sys.stderr)
-        for line in _failed:
-            print(f"  {line}", file=sys.stderr)
-        return FAILED
-    return 0
+    return _conclude(folders, start) if parsed.multirun else 0
 
 
 def task(cfg: DictConfig) -> float | None:
     """One job; its mean MSE is what a hyper-parameter sweeper minimises.
 
-    In a sweep a failed job is noted and the others go on.
+    In a sweep a failed job leaves a note and the others go on; launchers may run this anywhere.
     """
     quieten()
-    from gnnsync.experiments.job import run_job
+    from gnnsync.experiments.job import run_job, write_failure
     from gnnsync.experiments.rows import summary
 
-    many = HydraConfig.get().mode == RunMode.MULTIRUN
-    _sweeps.add(Path(str(cfg.output_dir)) / str(cfg.sweep))
-    start = time.perf_counter()
+    hydra_cfg = HydraConfig.get()
+    in_sweep = hydra_cfg.mode == RunMode.MULTIRUN
     try:
-        rows = run_job(cfg, in_sweep=many)
-    except GnnsyncError as error:
-        # Told in one line when Hydra is done; raised here, Hydra would frame it.
-        _failed.append(
-            f"{' '.join(HydraConfig.get().overrides.task)}: {error}" if many else str(error)
-        )
-        return None
+        rows = run_job(cfg, in_sweep=in_sweep)
     except Exception as error:
-        if not many:
+        if in_sweep:
+            overrides = list(hydra_cfg.overrides.task)
+            log.exception("job failed: %s", " ".join(overrides))
+            write_failure(cfg, overrides, error)
+        elif isinstance(error, GnnsyncError):
+            # Told in one line when Hydra is done; raised here, Hydra would frame it.
+            _refused.append(error)
+        else:
             raise
-        overrides = " ".join(HydraConfig.get().overrides.task)
-        log.exception("job failed after %.1f s: %s", time.perf_counter() - start, overrides)
-        _failed.append(f"{overrides}: {error}")
         return None
     mse = summary(rows, "mse")
     return None if mse is None else mse[0]
+
+
+def _conclude(folders: set[Path], start: float) -> int:
+    """Table, figures and failures of a sweep that has run."""
+    from gnnsync.experiments.sweep import failures, summarise
+
+    failed = []
+    for folder in sorted(folders):
+        summarise(folder)
+        failed += failures(folder, start)
+    if not failed:
+        return 0
+    print(f"gnnsync: {len(failed)} of the jobs failed:", file=sys.stderr)
+    for line in failed:
+        print(f"  {line}", file=sys.stderr)
+    return FAILED
 
 
 def quieten() -> None:

@@ -20,13 +20,14 @@ from gnnsync.experiments import console
 from gnnsync.experiments.outcome import Outcome, solve_replicas
 from gnnsync.experiments.paths import writable_directory
 from gnnsync.experiments.rows import result_rows, summary, versions
-from gnnsync.experiments.settings import build, job_hash, resolved
+from gnnsync.experiments.settings import Settings, build, job_hash, resolved
 from gnnsync.experiments.tracking import LossLogger, finish_logger, make_logger
 from gnnsync.io.source import atomic_output
 
 log = logging.getLogger(__name__)
 
 RESULT = "result.json"
+FAILURE = "failure.json"
 
 
 def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
@@ -38,7 +39,7 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
     start = time.perf_counter()
     settings, data, method = build(cfg)
     config, digest = resolved(cfg), job_hash(cfg)
-    directory = writable_directory(settings.output_dir / settings.sweep / digest)
+    directory = writable_directory(settings.folder / digest)
     if in_sweep and (finished := read_result(directory)) is not None:
         log.info("job %s is done already: %s", digest, directory)
         return list(finished["rows"])
@@ -59,6 +60,7 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
             means = {key: summary(rows, key) for key in ("mse", "mse_features", "upset", "ane")}
             finish_logger(logger, config, {k: v[0] for k, v in means.items() if v is not None})
         write_result(directory, config, rows, time.perf_counter() - start)
+        (directory / FAILURE).unlink(missing_ok=True)
         console.print_results(rows, name, directory)
     return rows
 
@@ -76,6 +78,13 @@ def write_result(
         "config": config,
     }
     _write_text(directory / RESULT, json.dumps(content, indent=1, allow_nan=False))
+
+
+def write_failure(cfg: DictConfig, overrides: list[str], error: BaseException) -> None:
+    """Leave a note of why a job of a sweep failed, for whoever started the sweep."""
+    directory = writable_directory(Settings.of(cfg).folder / job_hash(cfg))
+    note = {"overrides": overrides, "kind": type(error).__name__, "error": str(error)}
+    _write_text(directory / FAILURE, json.dumps(note, indent=1))
 
 
 def read_result(directory: Path) -> dict[str, Any] | None:

@@ -18,8 +18,12 @@ from gnnsync.experiments.paths import writable_directory
 from gnnsync.experiments.settings import ConfigError, build, job_hash
 
 
-def check_command(overrides: list[str], conf: Path, multirun: bool = False) -> None:
-    """Compose and build the config of a command; every value of a sweep is tried once."""
+def check_command(overrides: list[str], conf: Path, multirun: bool = False) -> set[Path]:
+    """Compose and build the config of a command; every value of a sweep is tried once.
+
+    Returns the folders in which the jobs will write.
+    """
+    folders = set()
     parsed = _parse(overrides)
     with initialize_config_dir(str(conf), version_base="1.3"):
         if multirun:
@@ -29,6 +33,8 @@ def check_command(overrides: list[str], conf: Path, multirun: bool = False) -> N
             settings, _, _ = build(cfg)
             job_hash(cfg)
             writable_directory(settings.output_dir)
+            folders.add(settings.folder)
+    return folders
 
 
 def _parse(overrides: list[str]) -> list[Override]:

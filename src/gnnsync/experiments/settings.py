@@ -53,6 +53,11 @@ class Settings:
     output_dir: Path
     sweep: str
 
+    @property
+    def folder(self) -> Path:
+        """Where the jobs of this sweep have their folders."""
+        return self.output_dir / self.sweep
+
     @classmethod
     def of(cls, cfg: DictConfig) -> Settings:
         """Read and check them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gnnsync.experiments.job import read_result
+from gnnsync.experiments.job import FAILURE, read_result
 from gnnsync.io.source import atomic_output
 from gnnsync.pictures.maps import map_grid
 from gnnsync.report.comparison import comparison_figure, varies
@@ -61,6 +62,16 @@ def summarise(folder: Path) -> None:
         " and ".join(written),
         folder,
     )
+
+
+def failures(folder: Path, since: float) -> list[str]:
+    """One line per job that has failed since a time (seconds since the epoch)."""
+    lines = []
+    for path in sorted(folder.glob(f"*/{FAILURE}")):
+        if path.stat().st_mtime >= since - 1.0:  # clocks of file systems are coarse
+            note = json.loads(path.read_text())
+            lines.append(f"{' '.join(note['overrides'])}: {note['error']}")
+    return lines
 
 
 def _map_grid(folder: Path, rows: pd.DataFrame) -> Figure | None:
