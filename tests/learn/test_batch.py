@@ -54,7 +54,8 @@ def test_triangles_are_padded(make_batch):
     batch = make_batch(graphs=3, trials=1)
     triangles = batch.triangles
     counts = [len(graph.triangles) for graph in batch.graphs]
-    assert triangles.present.sum(dim=1).flatten().tolist() == counts
+    assert triangles.real.view(3, -1).sum(dim=1).tolist() == counts
+    torch.testing.assert_close(triangles.share.sum(dim=1), torch.ones(3, 1, dtype=torch.float64))
     quantity = torch.randn(3, batch.max_edges, dtype=torch.float64)
     sums = triangles.sums(quantity.view(-1, 1)).view(3, -1)
     for g, graph in enumerate(batch.graphs):
@@ -63,12 +64,14 @@ def test_triangles_are_padded(make_batch):
         assert not sums[g, counts[g] :].any()
 
 
-def test_a_cast_rebuilds_what_was_derived(make_batch):
+def test_what_is_derived_is_built_once_per_device(make_batch):
     batch = make_batch(graphs=1, trials=1)
-    before = batch.hermitian
+    before = batch.hermitian, batch.triangles
     batch.to("cpu")
-    assert batch.hermitian is not before
-    assert torch.equal(batch.hermitian.forward_matrix.to_dense(), before.forward_matrix.to_dense())
+    assert (batch.hermitian, batch.triangles) == before
+    batch.to("meta")
+    assert "hermitian" not in vars(batch)
+    assert "triangles" not in vars(batch)
 
 
 def test_refuses_graphs_that_do_not_fit(make_graph):

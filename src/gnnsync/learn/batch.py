@@ -104,10 +104,13 @@ class ReplicaBatch(nn.Module):
         return rows.view(self.num_graphs, self.max_edges, self.trials, -1)
 
     def _apply(self, fn: Any, recurse: bool = True) -> ReplicaBatch:
-        # What is derived from the buffers is rebuilt where they now live.
-        for name in ("hermitian", "triangles", "ends", "phases"):
-            self.__dict__.pop(name, None)
-        return super()._apply(fn, recurse)
+        before = self.device
+        super()._apply(fn, recurse)
+        if self.device != before:
+            # What is derived from the graphs is rebuilt where they now live.
+            for name in ("hermitian", "triangles", "ends", "phases"):
+                self.__dict__.pop(name, None)
+        return self
 
     @cached_property
     def ends(self) -> tuple[Tensor, Tensor]:
@@ -147,11 +150,13 @@ class TriangleBatch(nn.Module):
     """Triangles of every graph, padded to (G, t).
 
     `sums` maps edge quantities (G·m, ·) to signed sums (G·t, ·); `edges` (3, G·t) are edge
-    positions in the padded layout; `present` (G, t, 1) is 1 for a real triangle, 0 for padding.
+    positions in the padded layout; `real` (G·t,) tells triangles from padding; `share` (G, t, 1) is
+    1 over the number of the graph's triangles, and 0 for padding.
     """
 
     edges: Tensor
-    present: Tensor
+    real: Tensor
+    share: Tensor
 
     def __init__(self, batch: ReplicaBatch) -> None:
         super().__init__()
@@ -162,12 +167,12 @@ class TriangleBatch(nn.Module):
                 "use loss=upset, or a denser graph"
             )
         self.count = max(counts)
-        present = torch.zeros(batch.num_graphs, self.count, 1, dtype=batch.dtype)
+        share = torch.zeros(batch.num_graphs, self.count, 1, dtype=batch.dtype)
         edges = np.zeros((batch.num_graphs, self.count, 3), dtype=np.int64)
         blocks = []
         for g, graph in enumerate(batch.graphs):
             t = counts[g]
-            present[g, :t] = 1.0
+            share[g, :t] = 1.0 / t
             edges[g, :t] = graph.triangles.edges
             edges[g] += g * batch.max_edges
             row = np.repeat(np.arange(t), 3)
@@ -176,7 +181,8 @@ class TriangleBatch(nn.Module):
         self.sums = LinearOperator(sp.block_diag(blocks, format="csr"), batch.dtype)
         flat = torch.tensor(edges.reshape(-1, 3).T.copy())
         self.register_buffer("edges", flat, persistent=False)
-        self.register_buffer("present", present, persistent=False)
+        self.register_buffer("real", share.flatten() > 0, persistent=False)
+        self.register_buffer("share", share, persistent=False)
 
 
 def _incidence(graph: MeasurementGraph, rows: int) -> sp.csr_array:
