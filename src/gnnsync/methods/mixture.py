@@ -15,6 +15,9 @@ from gnnsync.methods.operator import EdgeOperator
 
 Array = NDArray[np.float64]
 
+# Stands for degrees of freedom of the inlier noise where that is Laplace's law.
+LAPLACE = 0.0
+
 # Smallest noise level that is told from zero: above rounding, below any instrument.
 SIGMA_FLOOR = 1e-7
 # Largest: a normal law of this width is all but uniform on the circle.
@@ -25,6 +28,8 @@ _SCALES = (0.01, 0.03, 0.1, 0.3, 0.8)
 _LEAST_FREEDOM = 0.3
 # Trust below this part of the greatest is none: its square would underflow.
 _NOTHING = 1e-14
+# Part of σ below which Laplace's law is rounded off.
+_CUSP = 0.01
 # Conjugate gradient steps per least squares solve; the next EM iteration starts where it ended.
 _SOLVE_STEPS = 200
 
@@ -37,7 +42,8 @@ class MixtureFit:
         angles: (n, k).
         share: (k,) fraction of edges in each group; η = 1 - Σ share.
         sigma: scale σ of the inlier noise (of an edge of mean weight).
-        dof: degrees of freedom ν of the inlier noise, Student's t; infinite for normal.
+        dof: degrees of freedom ν of the inlier noise, Student's t; infinite for normal, LAPLACE
+            (0) for Laplace's law.
         membership: (m, k) posterior probability that an edge measures each group.
         log_likelihood: Σ_e log density, relative to all edges being outliers.
         evidence: the same, with the angles integrated out (see `evidence`).
@@ -87,7 +93,7 @@ def fit_mixture(
     Args:
         graph: the measurements.
         angles: (n, k) to start from.
-        dof: ν; infinite for normal noise.
+        dof: ν; infinite for normal noise, LAPLACE for Laplace's law.
         like: a fit whose shares and σ to start from; found from the residuals if not given.
         max_iterations: most EM iterations.
         tol: stop when shares, log σ and angles move less than this.
@@ -181,7 +187,9 @@ def _at_nodes(graph: MeasurementGraph, value: Array) -> Array:
 
 
 def _density(scaled: Array, sigma: float, dof: float) -> Array:
-    """2π·f(scaled): Student's t of scale σ truncated to the circle, relative to uniform."""
+    """2π·f(scaled): the noise law of scale σ truncated to the circle, relative to uniform."""
+    if dof == LAPLACE:
+        return np.pi / sigma / -np.expm1(-np.pi / sigma) * np.exp(-np.abs(scaled) / sigma)
     z2 = (scaled / sigma) ** 2
     if np.isinf(dof):
         peak = np.sqrt(TWO_PI) / sigma / erf(np.pi / sigma / np.sqrt(2.0))
@@ -192,7 +200,9 @@ def _density(scaled: Array, sigma: float, dof: float) -> Array:
 
 
 def _shrinkage(residual: Array, weight: Array, sigma: float, dof: float) -> Array:
-    """EM weight of an inlier's square under Student's t: (ν + 1)/(ν + r²/σ²)."""
+    """EM weight of an inlier's square: (ν + 1)/(ν + r²/σ²) for t, σ/|r| for Laplace's law."""
+    if dof == LAPLACE:
+        return sigma / np.sqrt(weight[:, None] * residual**2 + (_CUSP * sigma) ** 2)
     if np.isinf(dof):
         return np.ones_like(residual)
     return (dof + 1.0) / (dof + weight[:, None] * (residual / sigma) ** 2)
