@@ -18,18 +18,14 @@ def test_rows_and_replicas_are_inverse(make_batch):
     assert torch.equal(rows[batch.num_nodes + 5, 4:], x[3, 5])
 
 
-def test_edge_difference(make_batch):
-    batch = make_batch(graphs=3, trials=2)
-    x = torch.randn(6, batch.num_nodes, 2, dtype=torch.float64)
-    found = batch.edge_difference(x)
-    assert found.shape == (3, batch.max_edges, 2, 2)
+def test_incidence_takes_differences_along_the_edges(make_batch):
+    batch = make_batch(graphs=3, trials=1)
+    x = torch.randn(3, batch.num_nodes, 2, dtype=torch.float64)
+    found = batch.incidence(batch.node_rows(x)).view(3, batch.max_edges, 2)
     for g, graph in enumerate(batch.graphs):
-        for t in range(2):
-            own = x[2 * g + t]
-            m = graph.num_edges
-            src, dst = torch.tensor(graph.edge_index)
-            torch.testing.assert_close(found[g, :m, t], own[src] - own[dst])
-            assert not found[g, m:, t].any()
+        src, dst = torch.tensor(graph.edge_index)
+        torch.testing.assert_close(found[g, : graph.num_edges], x[g, src] - x[g, dst])
+        assert not found[g, graph.num_edges :].any()
 
 
 def test_edges_phases_and_hermitian_are_those_of_the_graphs(make_batch):

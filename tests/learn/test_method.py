@@ -9,9 +9,10 @@ from gnnsync.data.outliers import observe
 from gnnsync.errors import GraphError, ParameterError
 from gnnsync.learn import GNNSync, Training
 from gnnsync.learn.encoders import DIMPA
-from gnnsync.learn.features import DegreeFeatures, RandomFeatures
+from gnnsync.learn.features import DegreeFeatures, MethodFeatures, RandomFeatures
 from gnnsync.learn.losses import CycleLoss, LinearLoss
 from gnnsync.learn.steps import NoSteps, ProjectedGradient
+from gnnsync.methods import SpectralRN
 from gnnsync.metrics import angular_mse
 
 
@@ -102,6 +103,26 @@ def test_a_graph_without_a_triangle_is_refused_by_the_cycle_loss(quick):
     path = observe(pairs, np.zeros((10, 1)), 0.0, rng=np.random.default_rng(0))
     with pytest.raises(GraphError, match="no triangle"):
         GNNSync(loss=CycleLoss(), training=quick())(path)
+
+
+class Broken(DIMPA):
+    """An encoder that never gives a number."""
+
+    def forward(self, x):
+        return super().forward(x) * torch.nan
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_a_network_without_finite_angles_returns_its_input_or_zeros(k, quick, caplog):
+    graph, training = exact_graph(), quick(max_steps=3)
+    solution = GNNSync(encoder=Broken, training=training)(graph, k)
+    assert solution.stop_reason == "diverged"
+    assert "its features are returned" in caplog.text
+    expected = MethodFeatures(SpectralRN())(graph, k, 0)
+    np.testing.assert_allclose(np.exp(1j * solution.angles), np.exp(1j * expected), atol=1e-6)
+    blind = GNNSync(encoder=Broken, features=RandomFeatures(1), training=training)(graph, k)
+    assert not blind.angles.any()
+    assert blind.angles.shape == (40, k)
 
 
 def test_an_instance_can_be_used_again(quick):

@@ -98,11 +98,6 @@ class ReplicaBatch(nn.Module):
         x = rows.view(self.num_graphs, self.num_nodes, self.trials, -1)
         return x.transpose(1, 2).reshape(self.replicas, self.num_nodes, -1)
 
-    def edge_difference(self, x: Tensor) -> Tensor:
-        """x[src] - x[dst] for node quantities (R, n, d), as (G, m, T, d)."""
-        rows = self.incidence(self.node_rows(x))
-        return rows.view(self.num_graphs, self.max_edges, self.trials, -1)
-
     def _apply(self, fn: Any, recurse: bool = True) -> ReplicaBatch:
         before = self.device
         super()._apply(fn, recurse)

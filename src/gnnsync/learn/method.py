@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gnnsync.errors import ParameterError, check_integer, check_real
@@ -163,8 +164,7 @@ class GNNSync:
         for r in range(batch.replicas):
             found = angles[r]
             if not np.isfinite(found).all():
-                log.warning("replica %d has no finite angles: its features are returned", r)
-                found = module.features[r].double().cpu().numpy()[:, : found.shape[1]]
+                found = self._fallback(module, r, found.shape)
             if status[r] is Status.DIVERGED:
                 log.warning("replica %d diverged at step %d; its best state is kept", r, taken[r])
             solutions.append(
@@ -190,6 +190,18 @@ class GNNSync:
             seconds_setup,
             seconds_train,
         )
+
+    def _fallback(
+        self, module: SyncModule, replica: int, shape: tuple[int, ...]
+    ) -> NDArray[np.float64]:
+        """What a network without finite angles returns: its input angles, or zeros."""
+        angular = isinstance(self.features, MethodFeatures)
+        log.warning(
+            "replica %d has no finite angles: %s are returned",
+            replica,
+            "its features" if angular else "zeros",
+        )
+        return module.features[replica].double().cpu().numpy() if angular else np.zeros(shape)
 
 
 def _try(part: str, factory: Callable[..., Any], *sizes: Any) -> None:

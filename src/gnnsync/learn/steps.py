@@ -102,10 +102,10 @@ class ProjectedGradient(Steps):
             rows = _SharedSteps.apply(batch.node_rows(angles), alpha, matrix)
         return batch.replica_nodes(rows)
 
-    def _row_alpha(self, batch: ReplicaBatch, k: int) -> Tensor:
-        """α_γ beside the rows it scales: (Γ, 1, 1) if fixed, else (Γ, G·n, T·k)."""
+    def _row_alpha(self, batch: ReplicaBatch, k: int) -> Tensor | list[float]:
+        """α_γ as Γ numbers if fixed, else beside the rows it scales: (Γ, G·n, T·k)."""
         if not self.alpha.requires_grad:
-            return self.alpha[0].view(-1, 1, 1)
+            return [self.start] * self.count
         nodes = self.alpha.t()[:, :, None, None].expand(-1, -1, batch.num_nodes, k)
         return torch.stack([batch.node_rows(step) for step in nodes])
 
@@ -120,21 +120,19 @@ class ProjectedGradient(Steps):
 class _Phases:
     """`count` complex matrices (N, c) in one tensor, each also as the real (N, 2c) it is made of.
 
-    The steps are many small operations. Slicing the views once and writing into them halves the
-    number of calls, which is what a step costs.
+    The steps are many small operations, and a call costs more than its arithmetic: views are made
+    once and written into.
     """
 
     def __init__(self, count: int, like: Tensor) -> None:
         n, c = like.shape
-        real = like.new_empty(count, n, c, 2)
-        self.all = torch.view_as_complex(real)
-        self.each = self.all.unbind()
-        self.pairs = real.unbind()
-        self.columns = real.view(count, n, 2 * c).unbind()
+        real = like.new_empty(count, n, 2 * c)
+        self.all = torch.view_as_complex(real.view(count, n, c, 2))
+        self.each, self.columns = self.all.unbind(), real.unbind()
 
 
-class _HermitianProduct:
-    """H u for complex u, by the real matrix [Re H; Im H] on u's pairs of real columns."""
+class _ShiftedProduct:
+    """αu + Hu for complex u, H given as the real [Re H; Im H], which acts on u's real columns."""
 
     def __init__(self, matrix: Tensor, like: Tensor) -> None:
         self.matrix = matrix
@@ -143,58 +141,60 @@ class _HermitianProduct:
         halves = torch.view_as_complex(self.product.view(2, n, c, 2))
         self.by_real, self.by_imag = halves.unbind()
 
-    def __call__(self, columns: Tensor, out: Tensor) -> None:
+    def __call__(self, columns: Tensor, u: Tensor, alpha: Tensor | float, out: Tensor) -> None:
         torch.mm(self.matrix, columns, out=self.product)
         torch.add(self.by_real, self.by_imag, alpha=1j, out=out)
+        if isinstance(alpha, Tensor):
+            out.addcmul_(alpha.to(u.dtype), u)
+        else:
+            out.add_(u, alpha=alpha)
 
 
 class _SharedSteps(torch.autograd.Function):
     """All Γ steps on rows (G·n, T·k), with the backward pass written out.
 
-    With u = e^{iy}, z = αu + Hu and u' = z/|z| = e^{iy'}, a gradient ḡ with respect to y' gives
-    w = u'·ḡ/|z|, ȳ = Re(conj(u)·(αw + Hw)) and ᾱ = -Im(conj(u)·w). H is Hermitian, hence its own
-    adjoint: forward and backward use the same product.
+    `alpha` holds Γ numbers, or is a tensor (Γ, G·n, T·k). With u = e^{iy}, z = αu + Hu and
+    u' = z/|z| = e^{iy'}, a gradient ḡ with respect to y' gives w = u'·ḡ/|z|,
+    ȳ = Re(conj(u)·(αw + Hw)) and ᾱ = -Im(conj(u)·w). H is Hermitian, hence its own adjoint: forward
+    and backward use the same product.
     """
 
     @staticmethod
-    def forward(ctx: Any, rows: Tensor, alpha: Tensor, matrix: Tensor) -> Tensor:
-        steps = len(alpha)
-        u, z, product = (
-            _Phases(steps + 1, rows),
-            _Phases(steps, rows),
-            _HermitianProduct(matrix, rows),
-        )
+    def forward(ctx: Any, rows: Tensor, alpha: Tensor | Sequence[float], matrix: Tensor) -> Tensor:
+        # Without a gradient to come, every step overwrites the last.
+        kept = len(alpha) if any(ctx.needs_input_grad) else 0
+        u, z, product = _Phases(kept + 1, rows), _Phases(1, rows), _ShiftedProduct(matrix, rows)
+        size = rows.new_empty(kept, *rows.shape)
         torch.polar(torch.ones_like(rows), rows, out=u.each[0])
-        for step, a in enumerate(alpha.unsqueeze(-1).unbind()):
-            product(u.columns[step], out=z.each[step])
-            z.pairs[step].addcmul_(a, u.pairs[step])
-            torch.sgn(z.each[step], out=u.each[step + 1])
-        ctx.save_for_backward(alpha, u.all, z.all)
-        ctx.matrix = matrix
-        return torch.angle(z.each[-1])
+        for step in range(len(alpha)):
+            here, there = (step, step + 1) if kept else (0, 0)
+            product(u.columns[here], u.each[here], alpha[step], out=z.each[0])
+            torch.sgn(z.each[0], out=u.each[there])
+            if kept:
+                torch.abs(z.each[0], out=size[step])
+        ctx.alpha, ctx.matrix = alpha, matrix
+        ctx.save_for_backward(u.all, size)
+        return torch.angle(z.each[0])
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None]:
-        alpha, u, z = ctx.saved_tensors
-        grad = grads[0]
-        w, back = _Phases(1, grad), _Phases(1, grad)
-        product = _HermitianProduct(ctx.matrix, grad)
+        u, size = ctx.saved_tensors
+        alpha, grad = ctx.alpha, grads[0]
+        w, back, product = _Phases(1, grad), _Phases(1, grad), _ShiftedProduct(ctx.matrix, grad)
         # Where z = 0 there is no direction, u' = 0, and no gradient.
-        direction = (u[1:] / z.abs().clamp_min_(_NO_DIRECTION)).unbind()
+        direction = (u[1:] * size.clamp_min(_NO_DIRECTION).reciprocal_()).unbind()
         conjugate = u.conj().resolve_conj().unbind()
-        alphas = alpha.unsqueeze(-1).unbind()
         alpha_grad = torch.zeros_like(alpha) if ctx.needs_input_grad[1] else None
         for step in reversed(range(len(alpha))):
             torch.mul(direction[step], grad, out=w.each[0])
             if alpha_grad is not None:
                 alpha_grad[step] = -(conjugate[step] * w.each[0]).imag
-            product(w.columns[0], out=back.each[0])
-            back.pairs[0].addcmul_(alphas[step], w.pairs[0])
+            product(w.columns[0], w.each[0], alpha[step], out=back.each[0])
             grad = (conjugate[step] * back.each[0]).real
         return grad, alpha_grad, None
 
 
-def _separate_steps(angles: Tensor, alpha: Tensor, batch: ReplicaBatch) -> Tensor:
+def _separate_steps(angles: Tensor, alpha: Tensor | Sequence[float], batch: ReplicaBatch) -> Tensor:
     """Steps with H⁽ˡ⁾: every edge acts on the group whose initial residual is least."""
     k = angles.shape[-1]
     _, group = edge_residual(angles.detach(), batch)
