@@ -103,7 +103,8 @@ class ReplicaDropout(nn.Module):
         mask = torch.empty((steps, *x.shape), dtype=x.dtype)
         for r, seed in enumerate(self.seeds):
             source = torch.Generator().manual_seed(_mix(seed, self.layer, chunk))
-            mask[:, r] = torch.empty(mask[:, r].shape).bernoulli_(keep, generator=source)
+            # Comparing uniform numbers is several times faster than `bernoulli_`.
+            mask[:, r] = torch.rand(mask[:, r].shape, generator=source) < keep
         return (mask / keep).to(x.device)
 
     def extra_repr(self) -> str:
