@@ -181,6 +181,8 @@ def test_ctrl_c_while_reading_standard_input():
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # A suite that runs in the background has Ctrl-C ignored, and its children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert run.stdout is not None
     assert run.stdout.readline() == b"ready\n"

@@ -105,6 +105,8 @@ def test_ctrl_c_leaves_earlier_results_whole(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # A suite that runs in the background has Ctrl-C ignored, and its children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     _wait(lambda: list(tmp_path.rglob("last.ckpt")), process)
     os.killpg(process.pid, signal.SIGINT)
