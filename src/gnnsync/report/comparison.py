@@ -39,10 +39,10 @@ def comparison_figure(rows: pd.DataFrame) -> Figure:
         _panel(axes, part, styles)
         axes.set_title(_label(dict(zip(keys, values, strict=True))))
     common = {name: rows[name].iloc[0] for name in _PANELS if name in rows and name not in keys}
-    figure.suptitle(_label(common), fontsize="medium")
+    figure.suptitle(_label(common), fontsize="small", x=0.02, horizontalalignment="left")
     grid[0, 0].set_ylabel("MSE")
     handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper", fontsize="small")
+    figure.legend(handles, labels, loc="outside right center", fontsize="small")
     return figure
 
 
