@@ -30,8 +30,8 @@ _DRIFT = 0.004
 _FIRST_BINS = 32
 # Below this σ the bins are too coarse to judge agreement; votes do it exactly.
 FINE_SIGMA = 0.05
-# From this σ on 64 bins resolve the posterior without error.
-_RESOLVED_SIGMA = 0.09
+# Bins that σ must span for the posterior to be free of the error of binning.
+_RESOLVED_BINS = 0.9
 # Entries of one message table beyond which the bins stay coarse and the sweeps few.
 _LARGE_TABLE = 20_000_000
 
@@ -161,7 +161,7 @@ def final_angles(graph: MeasurementGraph, fit: MixtureFit, posterior: Posterior 
     if fit.sigma < FINE_SIGMA or posterior is None:
         return place_open_nodes(graph, fit, known)
     _, mean, length = point_estimates(posterior.marginals, posterior.origin)
-    if fit.sigma >= _RESOLVED_SIGMA:
+    if fit.sigma >= _RESOLVED_BINS * TWO_PI / posterior.marginals.shape[2]:
         return mean
     # Circular standard deviation of the marginal: the mean is no news within a fraction of it.
     width = np.sqrt(np.maximum(-2.0 * np.log(np.clip(length, 1e-9, 1.0)), 1e-12))

@@ -1,0 +1,98 @@
+"""How near the limits the robust methods come: `python -m benchmarks.frontier --help`."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+from gnnsync.data import SyntheticDataModule
+from gnnsync.data.measurement import barabasi_albert, erdos_renyi, random_geometric
+from gnnsync.data.priors import (
+    GammaAngles,
+    NormalBlockAngles,
+    NormalIIDAngles,
+    NormalRankOneAngles,
+    UniformAngles,
+)
+from gnnsync.methods import METHODS
+from gnnsync.metrics import angular_mse
+
+GRAPHS = {"ero": erdos_renyi, "bao": barabasi_albert, "rggo": random_geometric}
+PRIORS = {
+    "gamma": GammaAngles(),
+    "normal_rank1": NormalRankOneAngles(),
+    "normal_iid": NormalIIDAngles(),
+    "normal_blocks": NormalBlockAngles(),
+    "uniform": UniformAngles(),
+}
+# graph, k, p, η, σ and the mean MSE aimed at.
+CELLS = [
+    ("ero", 1, 0.05, 0.6, 0.0, 0.03),
+    ("ero", 1, 0.05, 0.8, 0.0, 0.9),
+    ("ero", 1, 0.15, 0.8, 0.0, 0.005),
+    ("ero", 1, 0.15, 0.9, 0.0, 0.25),
+    ("bao", 1, 0.15, 0.8, 0.0, 0.05),
+    ("rggo", 1, 0.15, 0.8, 0.0, 0.01),
+    ("rggo", 1, 0.05, 0.4, 0.0, 0.25),
+    ("ero", 1, 0.15, 0.8, 0.1, 0.12),
+    ("ero", 1, 0.05, 0.6, 0.1, 0.12),
+    ("rggo", 1, 0.15, 0.8, 0.1, 0.05),
+    ("ero", 1, 0.15, 0.7, 0.3, 0.065),
+    ("ero", 2, 0.15, 0.3, 0.0, 0.01),
+    ("ero", 4, 0.15, 0.1, 0.0, 0.15),
+    ("rggo", 3, 0.15, 0.2, 0.0, 0.01),
+    ("rggo", 3, 0.15, 0.6, 0.0, 0.2),
+    ("rggo", 2, 0.05, 0.2, 0.0, 1.0),
+]
+
+
+def main() -> None:
+    options = _options()
+    methods = options.methods.split(",")
+    print("| cell | goal | " + " | ".join(methods) + " |")
+    print("|---" * (len(methods) + 2) + "|")
+    for graph, k, p, eta, sigma, goal in CELLS:
+        name = f"{graph} k={k} p={p:g} η={eta:g} σ={sigma:g}"
+        if options.cells not in name:
+            continue
+        data = SyntheticDataModule(
+            GRAPHS[graph],
+            PRIORS[options.angles],
+            n=options.n,
+            p=p,
+            eta=eta,
+            k=k,
+            inlier_noise=sigma,
+            seeds=[options.seed + 10 * i for i in range(1, options.networks + 1)],
+        )
+        columns = [_measure(method, data) for method in methods]
+        print(f"| {name} | ≤ {goal:g} | " + " | ".join(columns) + " |", flush=True)
+
+
+def _measure(name: str, data: SyntheticDataModule) -> str:
+    method = METHODS[name]()
+    if data.k > 1 and not method.any_k:
+        return "–"
+    errors = []
+    start = time.process_time()
+    for graph in data.graphs:
+        errors.append(angular_mse(method(graph, data.k).angles, graph.angles))
+    seconds = (time.process_time() - start) / len(errors)
+    return f"{np.mean(errors):.4f} ± {np.std(errors):.4f} ({seconds:.1f} s)"
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--methods", default="auto,irls,spectral_rn", help="names, with commas")
+    parser.add_argument("--cells", default="", help="only cells whose name contains this")
+    parser.add_argument("--angles", default="gamma", choices=sorted(PRIORS))
+    parser.add_argument("--networks", type=int, default=5, help="networks per cell")
+    parser.add_argument("--seed", type=int, default=0, help="network seeds are this + 10, 20, ...")
+    parser.add_argument("--n", type=int, default=360, help="nodes")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
