@@ -46,8 +46,9 @@ class AngleHead(nn.Module):
         """Start unsaturated: bring each group's scores to mean 0 and standard deviation `spread`.
 
         Drawn by Xavier's rule alone, scores are mostly beyond 3 in size (8 in the median over 100
-        draws at n = 360), where the sigmoid is flat, and many replicas hardly learn. Where there is one feature per group, the scores also rise with it,
-        so that the network starts from the order of its features and not from its reverse.
+        draws at n = 360), where the sigmoid is flat, and many replicas hardly learn. Where there is
+        one feature per group, the scores also rise with it, so that the network starts from the
+        order of its features and not from its reverse.
         """
         score = self.score(z)
         centred = score - score.mean(dim=1, keepdim=True)
