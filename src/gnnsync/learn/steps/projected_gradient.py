@@ -11,40 +11,10 @@ from torch import Tensor, nn
 from gnnsync.errors import check_bool, check_integer, check_real
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.losses.residual import edge_residual
+from gnnsync.learn.steps.base import Steps
 
 # Small enough for any |z| of a node with edges, large enough that 1/|z| stays finite in float32.
 _NO_DIRECTION = 1e-20
-
-
-class Steps(nn.Module):
-    """Refinement of angles; R replicas at once.
-
-    `in_training` tells whether the steps are part of the network while it trains; if not, they
-    are taken only once, on the trained network's angles.
-    """
-
-    in_training: bool = True
-
-    def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
-        """Bring trainable parameters back to their start."""
-
-    def project(self) -> None:
-        """Bring parameters back into their allowed range after an optimizer step."""
-
-    def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
-        """(R, n, k) → (R, n, k)."""
-        raise NotImplementedError
-
-
-class NoSteps(Steps):
-    """The network's initial angles as they are (ablation)."""
-
-    def __init__(self, replicas: int) -> None:
-        super().__init__()
-
-    def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
-        """Identity."""
-        return angles
 
 
 class ProjectedGradient(Steps):
