@@ -5,7 +5,8 @@ import torch
 from gnnsync.errors import ParameterError
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.losses import UpsetLoss
-from gnnsync.learn.steps import NoSteps, ProjectedGradient, _SharedSteps
+from gnnsync.learn.steps import NoSteps, ProjectedGradient
+from gnnsync.learn.steps.projected_gradient import _SharedSteps
 from gnnsync.methods import projected_gradient_steps
 from tests.oracles import dense as oracle
 
