@@ -35,11 +35,15 @@ class AngleHead(nn.Module):
 
     def forward(self, z: Tensor) -> Tensor:
         """(R, n, k, e) → (R, n, k) in (0, 2π)."""
-        return TWO_PI * torch.sigmoid(self.score(z) + self.bias)
+        return self.angles(self.score(z))
 
     def score(self, z: Tensor) -> Tensor:
         """z·a, (R, n, k)."""
-        return torch.matmul(z.transpose(1, 2), self.vector).squeeze(-1).transpose(1, 2)
+        return group_scores(z, self.vector)
+
+    def angles(self, score: Tensor) -> Tensor:
+        """(R, n, k) → (R, n, k) in (0, 2π)."""
+        return TWO_PI * torch.sigmoid(score + self.bias)
 
     @torch.no_grad()
     def calibrate(self, z: Tensor, features: Tensor, spread: float) -> None:
@@ -64,3 +68,8 @@ class AngleHead(nn.Module):
         """Sizes."""
         r, k, e, _ = self.vector.shape
         return f"replicas={r}, groups={k}, embedding={e}"
+
+
+def group_scores(z: Tensor, vector: Tensor) -> Tensor:
+    """z·a of embeddings (R, n, k, e) and vectors (R, k, e, 1): (R, n, k)."""
+    return torch.matmul(z.transpose(1, 2), vector).squeeze(-1).transpose(1, 2)

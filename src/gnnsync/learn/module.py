@@ -80,7 +80,7 @@ class SyncModule(LightningModule):
 
     def forward(self, final: bool = True) -> Tensor:
         """Angles (R, n, k); with `final` the steps are taken even if they are not trained with."""
-        angles = self.head(self.encoder(self.features))
+        angles = self.head.angles(self.encoder.scores(self.features, self.head.vector))
         if final or self.steps.in_training:
             angles = self.steps(angles, self.batch)
         return angles

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from gnnsync.learn.batch import ReplicaBatch
+from gnnsync.learn.head import group_scores
 
 
 class Encoder(nn.Module):
@@ -31,3 +32,10 @@ class Encoder(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """(R, n, in_features) → (R, n, groups, e)."""
         raise NotImplementedError
+
+    def scores(self, x: Tensor, vector: Tensor) -> Tensor:
+        """What the head makes of the embeddings: z·a (R, n, groups), for its a (R, groups, e, 1).
+
+        An encoder whose last layer is linear may compute this without its embeddings.
+        """
+        return group_scores(self(x), vector)
