@@ -9,7 +9,7 @@ from gnnsync.report.comparison import comparison_figure, varies
 def rows(**changes) -> pd.DataFrame:
     table = [
         {
-            "method": method,
+            "variant": variant,
             "data.eta": eta,
             "data.p": 0.1,
             "data.n": 360,
@@ -18,7 +18,7 @@ def rows(**changes) -> pd.DataFrame:
             "limit_oracle": 0.0,
             "limit_certifiable": eta / 10,
         }
-        for method in ("spectral", "gnnsync")
+        for variant in ("spectral", "gnnsync")
         for eta in (0.1, 0.5, 0.9)
         for seed in (1, 2)
     ]

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from gnnsync.data.base import SyncDataModule
 from gnnsync.experiments import console
+from gnnsync.experiments.identity import identify, reproducing
 from gnnsync.experiments.outcome import Outcome, solve_replicas
 from gnnsync.experiments.paths import writable_directory
 from gnnsync.experiments.rows import result_rows, summary, versions
@@ -43,6 +43,7 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
     if in_sweep and (finished := read_result(directory)) is not None:
         log.info("job %s is done already: %s", digest, directory)
         return list(finished["rows"])
+    identity = identify(cfg)
     torch.set_num_threads(settings.threads)
     with _log_file(directory / "job.log"):
         if not in_sweep:
@@ -51,28 +52,32 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
         logger = make_logger(cfg, directory)
         callbacks = [LossLogger(logger)] if logger is not None else []
         outcome = solve_replicas(method, data, settings, directory, callbacks)
-        name = _choice("method", config["method"]["_target_"])
-        rows = result_rows(outcome, data, job_hash=digest, sweep=settings.sweep, method=name)
+        rows = result_rows(outcome, data, job_hash=digest, sweep=settings.sweep, identity=identity)
         _write_solutions(outcome, data, directory)
         if settings.figures:
-            _draw(outcome, data, directory, name)
+            _draw(outcome, data, directory, identity.method)
         if logger is not None:
             means = {key: summary(rows, key) for key in ("mse", "mse_features", "upset", "ane")}
             finish_logger(logger, config, {k: v[0] for k, v in means.items() if v is not None})
-        write_result(directory, config, rows, time.perf_counter() - start)
+        write_result(directory, config, rows, time.perf_counter() - start, identity.overrides)
         (directory / FAILURE).unlink(missing_ok=True)
-        console.print_results(rows, name, directory)
+        console.print_results(rows, identity.method, directory)
     return rows
 
 
 def write_result(
-    directory: Path, config: dict[str, Any], rows: list[dict[str, Any]], seconds: float
+    directory: Path,
+    config: dict[str, Any],
+    rows: list[dict[str, Any]],
+    seconds: float,
+    overrides: list[str] | None = None,
 ) -> None:
-    """Write `result.json`, whole or not at all."""
+    """Write `result.json`, whole or not at all; `overrides` run the job again."""
     content = {
         "job_hash": rows[0]["job_hash"],
         "status": "success",
         "seconds": seconds,
+        "overrides": overrides,
         "versions": versions(),
         "rows": rows,
         "config": config,
@@ -83,7 +88,7 @@ def write_result(
 def write_failure(cfg: DictConfig, overrides: list[str], error: BaseException) -> None:
     """Leave a note of why a job of a sweep failed, for whoever started the sweep."""
     directory = writable_directory(Settings.of(cfg).folder / job_hash(cfg))
-    note = {"overrides": overrides, "kind": type(error).__name__, "error": str(error)}
+    note = {"overrides": reproducing(overrides), "kind": type(error).__name__, "error": str(error)}
     _write_text(directory / FAILURE, json.dumps(note, indent=1))
 
 
@@ -129,15 +134,6 @@ def _draw(outcome: Outcome, data: SyncDataModule, directory: Path, name: str) ->
     for title, figure in figures.items():
         with atomic_output(directory / f"{title}.png", "wb") as handle:
             figure.savefig(handle, format="png", dpi=150)
-
-
-def _choice(group: str, otherwise: str) -> str:
-    """The name chosen for a config group, or the class if there is no Hydra run."""
-    if HydraConfig.initialized():
-        chosen = HydraConfig.get().runtime.choices.get(group)
-        if chosen:
-            return str(chosen)
-    return otherwise.rpartition(".")[2].lower()
 
 
 @contextmanager

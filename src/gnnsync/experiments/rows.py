@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gnnsync.data.base import SyncDataModule
+from gnnsync.experiments.identity import Identity
 from gnnsync.experiments.outcome import Outcome
 from gnnsync.graph import MeasurementGraph
 from gnnsync.limits import instance_limit, least_squares_oracle
@@ -20,9 +21,9 @@ _PACKAGES = ("gnnsync", "torch", "lightning", "numpy", "scipy", "torch_geometric
 
 
 def result_rows(
-    outcome: Outcome, data: SyncDataModule, *, job_hash: str, sweep: str, method: str
+    outcome: Outcome, data: SyncDataModule, *, job_hash: str, sweep: str, identity: Identity
 ) -> list[dict[str, Any]]:
-    """Metrics of every replica beside what identifies it."""
+    """Metrics of every replica beside what identifies it: method, variant, data and seeds."""
     described = {f"data.{name}": value for name, value in data.describe().items()}
     count = len(outcome.replicas)
     limits = [_limits(graph) for graph in data.graphs]
@@ -33,7 +34,9 @@ def result_rows(
         row: dict[str, Any] = {
             "job_hash": job_hash,
             "sweep": sweep,
-            "method": method,
+            "method": identity.method,
+            "variant": identity.variant,
+            **identity.columns,
             **described,
             "network_seed": replica.network_seed,
             "trial": replica.trial,

@@ -1,4 +1,4 @@
-"""MSE against noise, one line per method, between the limits of what can be known."""
+"""MSE against noise, one line per variant, between the limits of what can be known."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def varies(rows: pd.DataFrame) -> bool:
 
 
 def comparison_figure(rows: pd.DataFrame) -> Figure:
-    """One panel per kind of data; mean ± standard deviation over the replicas of each method.
+    """One panel per kind of data; mean ± standard deviation over the replicas of each variant of a method.
 
     The band between oracle and certifiable limit is shaded. Lines of learned methods are dashed.
     """
@@ -32,7 +32,7 @@ def comparison_figure(rows: pd.DataFrame) -> Figure:
     size = (5.5 * columns + 2, 4.2 * lines)
     figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
-    styles = _styles(sorted(rows["method"].unique()))
+    styles = _styles(sorted(rows["variant"].unique()))
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes, (values, part) in zip(grid.flat, panels, strict=False):
@@ -58,17 +58,17 @@ def _panel(axes: Axes, rows: pd.DataFrame, styles: dict[str, dict[str, Any]]) ->
             color="0.85",
             label="limit: oracle to certifiable",
         )
-    for method, own in rows.groupby("method"):
+    for variant, own in rows.groupby("variant"):
         line = own.groupby(NOISE)["mse"].agg(["mean", "std"]).fillna(0.0)
         axes.errorbar(
             line.index,
             line["mean"],
             yerr=line["std"],
-            label=str(method),
+            label=str(variant),
             capsize=2,
             linewidth=1.2,
             markersize=4,
-            **styles[str(method)],
+            **styles[str(variant)],
         )
     axes.set_xlabel("outlier fraction η" if "data.p" in rows else "noise level η")
     # Linear near 0, where the exact methods are, and logarithmic up to random guessing.
@@ -80,13 +80,13 @@ def _label(values: dict[str, Any]) -> str:
     return ", ".join(f"{key.removeprefix('data.')} = {value}" for key, value in values.items())
 
 
-def _styles(methods: list[str]) -> dict[str, dict[str, Any]]:
+def _styles(variants: list[str]) -> dict[str, dict[str, Any]]:
     colors = colormaps["tab20"](np.arange(20))
     return {
-        method: {
+        variant: {
             "color": colors[i % len(colors)],
             "marker": _MARKERS[i % len(_MARKERS)],
-            "linestyle": "--" if method.startswith("gnnsync") else "-",
+            "linestyle": "--" if variant.startswith("gnnsync") else "-",
         }
-        for i, method in enumerate(methods)
+        for i, variant in enumerate(variants)
     }
