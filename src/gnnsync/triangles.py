@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 # Candidate wedges examined at a time: bounds the working memory to some hundred megabytes.
 _WEDGES_PER_CHUNK = 1 << 22
+# Up to this many wedges, going through all of them is quick enough.
+_ENUMERATE_BELOW = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,46 +40,96 @@ def find_triangles(edge_index: NDArray[np.int64], num_nodes: int) -> Triangles:
     found once, from its lowest corner, by looking up the pair (v, w). Parallel measurements of
     one pair give one triangle per combination of them.
     """
-    src, dst = edge_index
-    degree = np.bincount(edge_index.ravel(), minlength=num_nodes)
-    rank = np.empty(num_nodes, dtype=np.int64)
-    rank[np.argsort(degree, kind="stable")] = np.arange(num_nodes)
-    low, high = np.minimum(rank[src], rank[dst]), np.maximum(rank[src], rank[dst])
-    upward = np.where(rank[src] < rank[dst], 1, -1).astype(np.int8)
-
-    key = low * num_nodes + high
-    order = np.argsort(key, kind="stable")
-    pair_key, pair_start, pair_size = np.unique(key[order], return_index=True, return_counts=True)
-    pair_triangles = _pair_triangles(pair_key, num_nodes)
-    edges = _expand_parallel(pair_triangles, order, pair_start, pair_size)
-    # The walk u → v → w → u runs up two sides and down the third.
-    signs = upward[edges]
-    signs[:, 2] *= -1
-    edges.flags.writeable = signs.flags.writeable = False
-    return Triangles(edges, signs)
+    pairs = _UpwardPairs(edge_index, num_nodes)
+    return pairs.triangles(pairs.closed_wedges())
 
 
-def _pair_triangles(pair_key: NDArray[np.int64], num_nodes: int) -> NDArray[np.int64]:
-    """Triangles (T, 3) as positions in the sorted array of upward pairs: (uv, vw, uw)."""
-    low, high = np.divmod(pair_key, num_nodes)
-    first_of = np.searchsorted(low, np.arange(num_nodes + 1))
-    # Pairs of one low corner are consecutive: pair i opens a wedge with each later one of its row.
-    wedges = first_of[low + 1] - np.arange(len(pair_key)) - 1
-    ends = np.cumsum(wedges)
-    found = []
-    start = 0
-    while start < len(pair_key):
-        done = ends[start - 1] if start else 0
-        stop = max(int(np.searchsorted(ends, done + _WEDGES_PER_CHUNK, side="right")), start + 1)
-        count = wedges[start:stop]
-        uv = np.repeat(np.arange(start, stop), count)
-        uw = uv + 1 + np.arange(len(uv)) - np.repeat(np.cumsum(count) - count, count)
-        wanted = high[uv] * num_nodes + high[uw]
-        vw = np.minimum(np.searchsorted(pair_key, wanted), len(pair_key) - 1)
-        closed = np.flatnonzero(pair_key[vw] == wanted)
-        found.append(np.stack([uv[closed], vw[closed], uw[closed]], axis=1))
-        start = stop
-    return np.concatenate(found) if found else np.empty((0, 3), dtype=np.int64)
+def draw_triangles(
+    edge_index: NDArray[np.int64], num_nodes: int, limit: int, rng: np.random.Generator
+) -> Triangles:
+    """At most `limit` triangles, all with the same probability; all of them if they are no more.
+
+    Every triangle has exactly one wedge at its lowest corner, so that wedges drawn uniformly, and
+    kept where they close, are uniform triangles: the others are never enumerated. Parallel
+    measurements are drawn together and may exceed the limit.
+    """
+    pairs = _UpwardPairs(edge_index, num_nodes)
+    if pairs.num_wedges <= _ENUMERATE_BELOW:
+        found = pairs.closed_wedges()
+    else:
+        found = pairs.drawn_wedges(limit, rng)
+    if len(found) > limit:
+        found = found[np.sort(rng.choice(len(found), limit, replace=False))]
+    return pairs.triangles(found)
+
+
+class _UpwardPairs:
+    """The measured pairs, each from the node of lower degree, in the order of that node.
+
+    A wedge is two pairs (uv, uw) of one lower corner u; it is closed if (v, w) is a pair too.
+    Wedges are numbered along the pairs that open them.
+    """
+
+    def __init__(self, edge_index: NDArray[np.int64], num_nodes: int) -> None:
+        src, dst = edge_index
+        degree = np.bincount(edge_index.ravel(), minlength=num_nodes)
+        rank = np.empty(num_nodes, dtype=np.int64)
+        rank[np.argsort(degree, kind="stable")] = np.arange(num_nodes)
+        low, high = np.minimum(rank[src], rank[dst]), np.maximum(rank[src], rank[dst])
+        self.upward = np.where(rank[src] < rank[dst], 1, -1).astype(np.int8)
+        key = low * num_nodes + high
+        self.num_nodes, self.order = num_nodes, np.argsort(key, kind="stable")
+        self.key, self.start, self.size = np.unique(
+            key[self.order], return_index=True, return_counts=True
+        )
+        own, self.high = np.divmod(self.key, num_nodes)
+        first_of = np.searchsorted(own, np.arange(num_nodes + 1))
+        # A pair opens a wedge with each later one of its corner.
+        self.wedges = first_of[own + 1] - np.arange(len(self.key)) - 1
+        self.wedge_end = np.cumsum(self.wedges)
+
+    @property
+    def num_wedges(self) -> int:
+        return int(self.wedge_end[-1]) if len(self.wedge_end) else 0
+
+    def closed_wedges(self) -> NDArray[np.int64]:
+        """All triangles (T, 3) as pairs (uv, vw, uw)."""
+        found = [
+            self._closed(np.arange(start, min(start + _WEDGES_PER_CHUNK, self.num_wedges)))
+            for start in range(0, self.num_wedges, _WEDGES_PER_CHUNK)
+        ]
+        return np.concatenate(found) if found else np.empty((0, 3), dtype=np.int64)
+
+    def drawn_wedges(self, limit: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """At least `limit` uniform triangles, if there are as many; else all."""
+        found: NDArray[np.int64] = np.empty((0, 3), dtype=np.int64)
+        drawn = 0
+        # Drawing half of the wedges one by one costs more than going through all of them.
+        while len(found) < limit:
+            if drawn > self.num_wedges // 2:
+                return self.closed_wedges()
+            wedge = rng.integers(self.num_wedges, size=_WEDGES_PER_CHUNK)
+            drawn += len(wedge)
+            found = np.unique(np.concatenate([found, self._closed(np.unique(wedge))]), axis=0)
+        return found
+
+    def _closed(self, wedge: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The triangles among wedges given by number."""
+        uv = np.searchsorted(self.wedge_end, wedge, side="right")
+        uw = uv + 1 + wedge - (self.wedge_end[uv] - self.wedges[uv])
+        wanted = self.high[uv] * self.num_nodes + self.high[uw]
+        vw = np.minimum(np.searchsorted(self.key, wanted), len(self.key) - 1)
+        closed = np.flatnonzero(self.key[vw] == wanted)
+        return np.stack([uv[closed], vw[closed], uw[closed]], axis=1)
+
+    def triangles(self, pairs: NDArray[np.int64]) -> Triangles:
+        """Triangles over edges from triangles (T, 3) over pairs."""
+        edges = _expand_parallel(pairs, self.order, self.start, self.size)
+        # The walk u → v → w → u runs up two sides and down the third.
+        signs = self.upward[edges]
+        signs[:, 2] *= -1
+        edges.flags.writeable = signs.flags.writeable = False
+        return Triangles(edges, signs)
 
 
 def _expand_parallel(

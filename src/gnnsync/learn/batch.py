@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,19 @@ from torch import Tensor, nn
 
 from gnnsync.errors import GraphError, check_integer
 from gnnsync.graph import MeasurementGraph
-from gnnsync.learn.operators import LinearOperator
+from gnnsync.learn.operators import HermitianOperator, LinearOperator, csr_tensor
+from gnnsync.triangles import Triangles, draw_triangles
+
+_DERIVED = (
+    "divergence",
+    "edge_count",
+    "ends",
+    "hermitian",
+    "incidence",
+    "offset_row",
+    "own_ends",
+    "phases",
+)
 
 
 class ReplicaBatch(nn.Module):
@@ -31,6 +44,7 @@ class ReplicaBatch(nn.Module):
 
     offset: Tensor
     weight: Tensor
+    share: Tensor
     num_edges: Tensor
 
     def __init__(
@@ -52,21 +66,21 @@ class ReplicaBatch(nn.Module):
         self.trials = check_integer("trials", trials, 1)
         self.num_nodes = sizes[0]
         self.dtype = dtype
+        self._triangles: dict[int | None, TriangleBatch] = {}
         self.max_edges = max(graph.num_edges for graph in graphs)
 
         shape = (len(graphs), self.max_edges, 1)
         offset, weight = np.zeros(shape), np.zeros(shape)
-        blocks = []
         for g, graph in enumerate(graphs):
             m = graph.num_edges
             offset[g, :m, 0] = graph.offset
             weight[g, :m, 0] = graph.edge_weight / graph.edge_weight.mean()
-            blocks.append(_incidence(graph, self.max_edges))
         self.register_buffer("offset", torch.tensor(offset, dtype=dtype), persistent=False)
         self.register_buffer("weight", torch.tensor(weight, dtype=dtype), persistent=False)
         counts = torch.tensor([[graph.num_edges] for graph in graphs], dtype=dtype)
         self.register_buffer("num_edges", counts, persistent=False)
-        self.incidence = LinearOperator(sp.block_diag(blocks, format="csr"), dtype)
+        # What an edge adds to the weighted mean over the edges of its graph, (G, m, 1).
+        self.register_buffer("share", self.weight / counts.unsqueeze(-1), persistent=False)
 
     @property
     def num_graphs(self) -> int:
@@ -103,9 +117,46 @@ class ReplicaBatch(nn.Module):
         super()._apply(fn, recurse)
         if self.device != before:
             # What is derived from the graphs is rebuilt where they now live.
-            for name in ("hermitian", "triangles", "ends", "phases"):
+            self._triangles = {}
+            for name in _DERIVED:
                 self.__dict__.pop(name, None)
         return self
+
+    def edge_mean(self, values: Tensor) -> Tensor:
+        """Weighted mean of (R, m) over the edges of each replica: (R,)."""
+        grid = values.view(self.num_graphs, self.trials, -1)
+        return torch.bmm(grid, self.share).flatten()
+
+    @cached_property
+    def edge_count(self) -> Tensor:
+        """Number of edges of each replica, (R,)."""
+        return self.num_edges.expand(-1, self.trials).flatten()
+
+    @cached_property
+    def offset_row(self) -> Tensor:
+        """Offsets with the edges last, (G, 1, m)."""
+        return self.offset.transpose(1, 2)
+
+    @cached_property
+    def own_ends(self) -> tuple[Tensor, Tensor]:
+        """Source and destination of every edge as nodes of its graph, (G, 1, m) each."""
+        ends = np.zeros((2, self.num_graphs, 1, self.max_edges), dtype=np.int64)
+        for g, graph in enumerate(self.graphs):
+            ends[:, g, 0, : graph.num_edges] = graph.edge_index
+        src, dst = torch.tensor(ends, device=self.device)
+        return src, dst
+
+    @cached_property
+    def divergence(self) -> Tensor:
+        """Transposed incidence matrix (G·n, G·m): sums an edge quantity into its ends."""
+        matrix = sp.block_diag([_incidence(g, self.max_edges) for g in self.graphs], format="csr")
+        return csr_tensor(matrix.T, self.dtype).to(self.device)
+
+    @cached_property
+    def incidence(self) -> LinearOperator:
+        """Differences along the edges, (G·m, G·n)."""
+        blocks = [_incidence(graph, self.max_edges) for graph in self.graphs]
+        return LinearOperator(sp.block_diag(blocks, format="csr"), self.dtype).to(self.device)
 
     @cached_property
     def ends(self) -> tuple[Tensor, Tensor]:
@@ -127,57 +178,98 @@ class ReplicaBatch(nn.Module):
         return flat.real.to(self.dtype), flat.imag.to(self.dtype)
 
     @cached_property
-    def hermitian(self) -> LinearOperator:
-        """Real and imaginary part of H, one above the other: (2·G·n, G·n)."""
-        matrix = sp.block_diag(
-            [graph.weighted_hermitian(graph.edge_weight) for graph in self.graphs], format="csr"
-        )
-        operator = LinearOperator(sp.vstack([matrix.real, matrix.imag], format="csr"), self.dtype)
-        return operator.to(self.device)
+    def hermitian(self) -> HermitianOperator:
+        """H of all graphs, block-diagonal: (G·n, G·n)."""
+        blocks = [graph.weighted_hermitian(graph.edge_weight) for graph in self.graphs]
+        return HermitianOperator(sp.block_diag(blocks, format="csr"), self.dtype, self.device)
 
-    @cached_property
+    @property
     def triangles(self) -> TriangleBatch:
         """The triangles of all graphs; an error names the graph that has none."""
-        return TriangleBatch(self).to(self.device)
+        return self.triangles_up_to(None)
+
+    def triangles_up_to(self, limit: int | None) -> TriangleBatch:
+        """At most `limit` triangles of every graph, drawn uniformly where there are more."""
+        if limit not in self._triangles:
+            self._triangles[limit] = TriangleBatch(self, limit).to(self.device)
+        return self._triangles[limit]
+
+
+@dataclass(frozen=True)
+class Walks:
+    """The triangles of all replicas, one after the other, as closed walks over edges.
+
+    `sides` are three tensors (L,) of positions in [V, -V], for V (R, m) an edge quantity: the
+    second half is for edges crossed against their direction. `owner` (L,) is the replica.
+    """
+
+    sides: tuple[Tensor, ...]
+    owner: Tensor
 
 
 class TriangleBatch(nn.Module):
     """Triangles of every graph, padded to (G, t).
 
-    `sums` maps edge quantities (G·m, ·) to signed sums (G·t, ·); `edges` (3, G·t) are edge
-    positions in the padded layout; `real` (G·t,) tells triangles from padding; `share` (G, t, 1) is
-    1 over the number of the graph's triangles, and 0 for padding.
+    `edges` (3, G·t) are edge positions in the padded layout; `share` (G, t, 1) is 1 over the
+    number of the graph's triangles, and 0 for padding.
     """
 
     edges: Tensor
-    real: Tensor
     share: Tensor
 
-    def __init__(self, batch: ReplicaBatch) -> None:
+    def __init__(self, batch: ReplicaBatch, limit: int | None = None) -> None:
         super().__init__()
-        counts = [len(graph.triangles) for graph in batch.graphs]
+        self.found = [_triangles(graph, limit) for graph in batch.graphs]
+        counts = [len(triangles) for triangles in self.found]
         if min(counts) == 0:
             raise GraphError(
                 f"graph {counts.index(0)} has no triangle, which the cycle loss needs: "
                 "use loss=upset, or a denser graph"
             )
-        self.count = max(counts)
+        self.count, self.max_edges = max(counts), batch.max_edges
+        self._walks: Walks | None = None
         share = torch.zeros(batch.num_graphs, self.count, 1, dtype=batch.dtype)
         edges = np.zeros((batch.num_graphs, self.count, 3), dtype=np.int64)
-        blocks = []
-        for g, graph in enumerate(batch.graphs):
-            t = counts[g]
-            share[g, :t] = 1.0 / t
-            edges[g, :t] = graph.triangles.edges
+        for g, triangles in enumerate(self.found):
+            share[g, : counts[g]] = 1.0 / counts[g]
+            edges[g, : counts[g]] = triangles.edges
             edges[g] += g * batch.max_edges
-            row = np.repeat(np.arange(t), 3)
-            entries = (graph.triangles.signs.ravel(), (row, graph.triangles.edges.ravel()))
-            blocks.append(sp.csr_array(entries, shape=(self.count, batch.max_edges), dtype=float))
-        self.sums = LinearOperator(sp.block_diag(blocks, format="csr"), batch.dtype)
         flat = torch.tensor(edges.reshape(-1, 3).T.copy())
         self.register_buffer("edges", flat, persistent=False)
-        self.register_buffer("real", share.flatten() > 0, persistent=False)
         self.register_buffer("share", share, persistent=False)
+
+    @cached_property
+    def sums(self) -> LinearOperator:
+        """Signed sums around the triangles: edge quantities (G·m, ·) → (G·t, ·)."""
+        blocks = []
+        for triangles in self.found:
+            row = np.repeat(np.arange(len(triangles)), 3)
+            entries = (triangles.signs.ravel(), (row, triangles.edges.ravel()))
+            blocks.append(sp.csr_array(entries, shape=(self.count, self.max_edges), dtype=float))
+        operator = LinearOperator(sp.block_diag(blocks, format="csr"), self.share.dtype)
+        return operator.to(self.edges.device)
+
+    def walks(self, batch: ReplicaBatch) -> Walks:
+        """The triangles of every replica."""
+        if self._walks is None:
+            half = batch.replicas * batch.max_edges
+            index = np.int32 if 2 * half < np.iinfo(np.int32).max else np.int64
+            sides, owner = [], []
+            for r in range(batch.replicas):
+                triangles = self.found[r // batch.trials]
+                side = triangles.edges.T + r * batch.max_edges + half * (triangles.signs.T < 0)
+                sides.append(side.astype(index))
+                owner.append(np.full(len(triangles), r, dtype=np.int64))
+            joined = torch.tensor(np.concatenate(sides, axis=1), device=batch.device)
+            replica = torch.tensor(np.concatenate(owner), device=batch.device)
+            self._walks = Walks(tuple(joined.unbind()), replica)
+        return self._walks
+
+
+def _triangles(graph: MeasurementGraph, limit: int | None) -> Triangles:
+    if limit is None:
+        return graph.triangles
+    return draw_triangles(graph.edge_index, graph.num_nodes, limit, np.random.default_rng(0))
 
 
 def _incidence(graph: MeasurementGraph, rows: int) -> sp.csr_array:

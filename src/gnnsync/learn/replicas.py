@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -81,31 +82,33 @@ class ReplicaDropout(nn.Module):
         self.layer = layer
         self.step = 0
         self.seeds: list[int] = []
-        self._drawn: tuple[int, torch.Size, Tensor] | None = None
+        self._drawn: tuple[Any, tuple[Tensor, ...]] | None = None
 
     def forward(self, x: Tensor) -> Tensor:
         """Scale kept entries of x (R, ...) by 1/(1-p) while training; identity otherwise."""
-        if not self.training or self.probability == 0.0:
-            return x
-        return x * self._mask(x)
+        mask = self.mask(x.shape, x.dtype, x.device)
+        return x if mask is None else x * mask
 
-    def _mask(self, x: Tensor) -> Tensor:
-        per_step = max(x[0].numel(), 1)
+    def mask(self, shape: torch.Size, dtype: torch.dtype, device: torch.device) -> Tensor | None:
+        """What this step multiplies a tensor of this shape by; None if it is left as it is."""
+        if not self.training or self.probability == 0.0:
+            return None
+        per_step = max(shape[1:].numel(), 1)
         steps = max(1, min(64, _NOISE_CHUNK // per_step))
         chunk, position = divmod(self.step, steps)
-        if self._drawn is None or self._drawn[:2] != (chunk, x.shape):
-            self._drawn = (chunk, x.shape, self._draw(chunk, steps, x))
-        mask: Tensor = self._drawn[2][position]
-        return mask
+        key = (chunk, shape, dtype, device)
+        if self._drawn is None or self._drawn[0] != key:
+            self._drawn = (key, self._draw(chunk, steps, shape, dtype).to(device).unbind())
+        return self._drawn[1][position]
 
-    def _draw(self, chunk: int, steps: int, x: Tensor) -> Tensor:
+    def _draw(self, chunk: int, steps: int, shape: torch.Size, dtype: torch.dtype) -> Tensor:
         keep = 1.0 - self.probability
-        mask = torch.empty((steps, *x.shape), dtype=x.dtype)
+        mask = torch.empty((steps, *shape), dtype=dtype)
         for r, seed in enumerate(self.seeds):
             source = torch.Generator().manual_seed(_mix(seed, self.layer, chunk))
             # Comparing uniform numbers is several times faster than `bernoulli_`.
             mask[:, r] = torch.rand(mask[:, r].shape, generator=source) < keep
-        return (mask / keep).to(x.device)
+        return mask.div_(keep)
 
     def extra_repr(self) -> str:
         """Probability."""

@@ -6,6 +6,7 @@ import torch
 
 from gnnsync.learn import GNNSync
 from gnnsync.learn.encoders import DIMPA, DiGCN, MagNet, PyG
+from gnnsync.learn.head import group_scores
 from gnnsync.learn.replicas import prepare_replicas
 
 ENCODERS = [DIMPA, DiGCN, MagNet, PyG]
@@ -92,3 +93,26 @@ def test_training_moves_every_parameter(kind, make_batch):
     encoder(torch.randn(2, batch.num_nodes, 2, dtype=torch.float64)).square().sum().backward()
     for name, parameter in encoder.named_parameters():
         assert parameter.grad.abs().sum() > 0, name
+
+
+@each
+@pytest.mark.parametrize("k", [1, 3])
+def test_scores_are_the_inner_products_of_the_embeddings(kind, k, make_batch):
+    """In value and in gradient, with dropout and without."""
+    batch = make_batch(graphs=2, trials=2)
+    encoder = build(kind, batch, k, [1, 2, 3, 4])
+    for training in (True, False):
+        encoder.train(training)
+        x = torch.randn(4, batch.num_nodes, 2, dtype=torch.float64, requires_grad=True)
+        shape = (4, k, encoder.embedding, 1)
+        vector = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+        wanted = [x, vector, *encoder.parameters()]
+        direction = torch.randn(4, batch.num_nodes, k, dtype=torch.float64)
+        found, expected = encoder.scores(x, vector), group_scores(encoder(x), vector)
+        torch.testing.assert_close(found, expected)
+        for own, other in zip(
+            torch.autograd.grad((found * direction).sum(), wanted),
+            torch.autograd.grad((expected * direction).sum(), wanted),
+            strict=True,
+        ):
+            torch.testing.assert_close(own, other)

@@ -14,7 +14,7 @@ from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.encoders.base import Encoder
-from gnnsync.learn.operators import Propagation
+from gnnsync.learn.operators import Propagation, evaluate_polynomial, polynomial_adjoint
 from gnnsync.learn.replicas import ReplicaDropout, ReplicaLinear
 
 
@@ -80,9 +80,92 @@ class DIMPA(Encoder):
         mixed = mixed.unflatten(-1, (self.groups, self.width)).permute(0, 1, 3, 4, 2, 5)
         return mixed.reshape(replicas, n, self.groups, self.embedding)
 
+    def scores(self, x: Tensor, vector: Tensor) -> Tensor:
+        """(R, n, in), (R, k, 2·width, 1) → (R, n, k)."""
+        assert self.propagation is not None, "call attach(batch) first"
+        shape = torch.Size((len(x), 2, x.shape[1], self.groups * self.width))
+        mask = self.dropout.mask(shape, x.dtype, x.device)
+        return _MixedPathScores.apply(
+            x,
+            self.first.weight,
+            self.second.weight,
+            self.hop_weight,
+            vector,
+            mask,
+            self.propagation,
+        )
+
     def extra_repr(self) -> str:
         """Parameters."""
         return f"width={self.width}, hops={self.hops}, tau={self.tau:g}"
+
+
+class _MixedPathScores(torch.autograd.Function):
+    r"""Σ over sides s and hops h of A_s^h · hidden_s · ω_sh v_s, with v_s = W_s1 a_s.
+
+    All after the hidden layer is linear, so the head's vector a is applied before the graph: one
+    column per group travels along the edges instead of `width`, and source and target are added
+    at the end. The backward pass is written out, since at n = 360 autograd costs more than the
+    arithmetic.
+
+    Shapes: x (R, n, f), W₀ (R, 2, f, kw), W₁ (R, 2, kw, kw), ω (R, 2, H+1, 1, 1),
+    a (R, k, 2w, 1), mask (R, 2, n, kw) or None → (R, n, k).
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        first: Tensor,
+        second: Tensor,
+        hop_weight: Tensor,
+        vector: Tensor,
+        mask: Tensor | None,
+        propagation: Propagation,
+    ) -> Tensor:
+        replicas, n, _ = x.shape
+        k, terms = vector.shape[1], hop_weight.shape[2]
+        both = x.unsqueeze(1).expand(-1, 2, -1, -1).flatten(0, 1)
+        hidden = torch.bmm(both, first.flatten(0, 1)).relu_()
+        if mask is not None:
+            hidden.mul_(mask.flatten(0, 1))
+        sides, split = _by_side(vector), second.unflatten(-1, (k, -1))
+        v = (split * sides).sum(-1)
+        omega = hop_weight.view(replicas, 2, 1, terms, 1)
+        coefficient = (omega * v.unsqueeze(3)).view(2 * replicas, -1, terms * k)
+        columns = torch.bmm(hidden, coefficient).view(replicas, 2, n, terms * k)
+        total = evaluate_polynomial(propagation, columns, terms)
+        ctx.save_for_backward(both, first, hidden, coefficient, sides, split, v, omega)
+        ctx.mask, ctx.propagation = mask, propagation
+        return total.sum(2).flatten(0, 1)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        both, first, hidden, coefficient, sides, split, v, omega = ctx.saved_tensors
+        replicas, terms = len(v), omega.shape[3]
+        both_sides = grads[0].unsqueeze(1).expand(-1, 2, -1, -1)
+        upper = polynomial_adjoint(ctx.propagation, both_sides, terms).flatten(0, 1)
+        by_coefficient = torch.bmm(hidden.transpose(1, 2), upper).view(*v.shape[:3], terms, -1)
+        by_hidden = torch.bmm(upper, coefficient.transpose(1, 2))
+        if ctx.mask is not None:
+            by_hidden.mul_(ctx.mask.flatten(0, 1))
+        by_hidden.mul_(hidden > 0)
+        by_first = torch.bmm(both.transpose(1, 2), by_hidden).view(first.shape)
+        by_omega = (by_coefficient * v.unsqueeze(3)).sum((2, 4)).view(replicas, 2, terms, 1, 1)
+        by_v = (by_coefficient * omega).sum(3).unsqueeze(-1)
+        by_second = (by_v * sides).flatten(3)
+        by_vector = (by_v * split).sum(2).transpose(1, 2).reshape(replicas, v.shape[3], -1, 1)
+        by_x = None
+        if ctx.needs_input_grad[0]:
+            by_both = torch.bmm(by_hidden, first.flatten(0, 1).transpose(1, 2))
+            by_x = by_both.unflatten(0, (replicas, 2)).sum(1)
+        return by_x, by_first, by_second, by_omega, by_vector, None, None
+
+
+def _by_side(vector: Tensor) -> Tensor:
+    """a (R, k, 2w, 1) → a_s (R, 2, 1, k, w)."""
+    replicas, k, e, _ = vector.shape
+    return vector.view(replicas, k, 2, e // 2).transpose(1, 2).unsqueeze(2)
 
 
 def source_target_matrices(graph: MeasurementGraph, tau: float) -> tuple[Any, Any]:

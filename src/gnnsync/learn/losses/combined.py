@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from gnnsync.errors import check_real
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.losses.cycle import CycleLoss
-from gnnsync.learn.losses.residual import edge_residual
+from gnnsync.learn.losses.residual import replica_residual
 from gnnsync.learn.losses.upset import UpsetLoss
 
 
@@ -19,15 +19,21 @@ class LinearLoss(nn.Module):
     Residuals are computed once for both.
     """
 
-    def __init__(self, tau: float = 1.0, norm: str = "mean", variance_weight: float = 0.0) -> None:
+    def __init__(
+        self,
+        tau: float = 1.0,
+        norm: str = "mean",
+        variance_weight: float = 0.0,
+        max_triangles: int | None = None,
+    ) -> None:
         super().__init__()
         self.tau = check_real("tau", tau, 0)
         self.upset = UpsetLoss(norm)
-        self.cycle = CycleLoss(variance_weight)
+        self.cycle = CycleLoss(variance_weight, max_triangles)
 
     def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, k) → (R,)."""
-        residual, group = edge_residual(angles, batch)
+        residual, group = replica_residual(angles, batch)
         cycle = self.cycle.from_residual(residual, group, batch, angles.shape[-1])
         return cycle + self.tau * self.upset.from_residual(residual, batch)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
-from gnnsync.errors import check_real
-from gnnsync.learn.batch import ReplicaBatch
-from gnnsync.learn.losses.residual import edge_residual, per_replica, wrap
+from gnnsync.angles import TWO_PI
+from gnnsync.errors import check_integer, check_real
+from gnnsync.learn.batch import ReplicaBatch, Walks
+from gnnsync.learn.losses.residual import replica_residual
 
 
 class CycleLoss(nn.Module):
@@ -23,63 +27,84 @@ class CycleLoss(nn.Module):
     triangles whose three edges have least residual in group l. A group without a triangle adds 0.
 
     `variance_weight` v subtracts v times the variance of the entries of :math:`A \odot \tilde C`,
-    as the released code does with v = 1; the paper has none.
+    as the released code does with v = 1; the paper has none. `max_triangles` draws that many of a
+    graph's triangles, uniformly and once, where it has more: the means over them are unbiased.
     """
 
-    def __init__(self, variance_weight: float = 0.0) -> None:
+    def __init__(self, variance_weight: float = 0.0, max_triangles: int | None = None) -> None:
         super().__init__()
         self.variance_weight = check_real("variance_weight", variance_weight, 0)
+        if max_triangles is not None:
+            check_integer("max_triangles", max_triangles, 1)
+        self.max_triangles = max_triangles
 
     def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, k) → (R,)."""
-        residual, group = edge_residual(angles, batch)
+        residual, group = replica_residual(angles, batch)
         return self.from_residual(residual, group, batch, angles.shape[-1])
 
     def from_residual(self, residual: Tensor, group: Tensor, batch: ReplicaBatch, k: int) -> Tensor:
-        """M and g (G, m, T) → (R,)."""
-        confidence = 1.0 / (1.0 + residual)
-        weighted = batch.offset * confidence
-        scale = batch.offset.sum(dim=1, keepdim=True) / weighted.sum(dim=1, keepdim=True)
-        reweighted = weighted * scale
-        loss = self._triangle_mean(reweighted, group, batch, k)
+        """M and g (R, m) → (R,)."""
+        grid = residual.view(batch.num_graphs, batch.trials, -1)
+        weighted = batch.offset_row / (1.0 + grid)
+        scale = batch.offset_row.sum(dim=-1) / weighted.sum(dim=-1)
+        reweighted = (weighted * scale.unsqueeze(-1)).flatten(0, 1)
+        walks = batch.triangles_up_to(self.max_triangles).walks(batch)
+        loss = _TriangleMean.apply(reweighted, group, walks, k)
         if self.variance_weight:
             loss = loss - self.variance_weight * _variance(reweighted, batch)
-        return per_replica(loss)
-
-    def _triangle_mean(
-        self, reweighted: Tensor, group: Tensor, batch: ReplicaBatch, k: int
-    ) -> Tensor:
-        triangles = batch.triangles
-        g, _, t = reweighted.shape
-        sums = triangles.sums(reweighted.reshape(-1, t)).view(g, triangles.count, t)
-        weight = triangles.share if k == 1 else _triangle_weight(group, batch, k)
-        return (wrap(sums).abs() * weight).sum(dim=1)
+        return loss
 
     def extra_repr(self) -> str:
         """Options."""
-        return f"variance_weight={self.variance_weight:g}"
+        return f"variance_weight={self.variance_weight:g}, max_triangles={self.max_triangles}"
 
 
-@torch.no_grad()
-def _triangle_weight(group: Tensor, batch: ReplicaBatch, k: int) -> Tensor:
-    """1 / (k·|T⁽ˡ⁾|) for a triangle within group l, 0 for others, from g (G, m, T): (G, t, T)."""
-    triangles = batch.triangles
-    columns = []
-    # Selecting 16-bit numbers from a vector is several times faster than 64-bit ones from columns.
-    for own in group.to(torch.int16).flatten(0, 1).unbind(dim=-1):
-        first, second, third = (own.index_select(0, edge) for edge in triangles.edges)
-        within = (first == second) & (second == third) & triangles.real
-        weight = torch.zeros_like(triangles.share[..., 0])
-        for label in range(k):
-            member = ((first == label) & within).to(weight.dtype).view(weight.shape)
-            number = member.sum(dim=1, keepdim=True).clamp_min_(1.0)
-            weight.addcdiv_(member, number, value=1.0 / k)
-        columns.append(weight)
-    return torch.stack(columns, dim=-1)
+class _TriangleMean(torch.autograd.Function):
+    """1/k Σ_l of the mean of |wrap(S)| over the triangles within group l, per replica.
+
+    S is the signed sum of V (R, m) around a triangle. Triangles whose edges differ in group are
+    dropped before anything is computed of them. A walk addresses [V, -V], so that an edge crossed
+    against its direction is another entry and signs cost nothing.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, group: Tensor, walks: Walks, k: int) -> Tensor:
+        sides: Sequence[Tensor] = walks.sides
+        code = walks.owner
+        if k > 1:
+            label = group.view(-1).repeat(2)
+            first, second, third = (label.index_select(0, side) for side in sides)
+            chosen = ((first == second) & (first == third)).nonzero().squeeze(1)
+            sides = [side.index_select(0, chosen) for side in sides]
+            code = code.index_select(0, chosen) * k + first.index_select(0, chosen)
+        number = torch.bincount(code, minlength=len(values) * k).clamp_(min=1)
+        table = torch.cat([values, -values]).view(-1)
+        one, two, three = (table.index_select(0, side) for side in sides)
+        sums = one.add_(two).add_(three)
+        sums.sub_(torch.round(sums * (1.0 / TWO_PI)), alpha=TWO_PI)
+        factor = 1.0 / (k * number.to(values.dtype))
+        total = values.new_zeros(len(number)).index_add_(0, code, sums.abs())
+        ctx.save_for_backward(sums, code, factor, *sides)
+        ctx.shape, ctx.k = values.shape, k
+        return (total * factor).view(-1, k).sum(dim=1)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None]:
+        sums, code, factor, *sides = ctx.saved_tensors
+        slope = (factor.view(-1, ctx.k) * grads[0].unsqueeze(1)).flatten()
+        by_sum = sums.sgn().mul_(slope.index_select(0, code))
+        table = by_sum.new_zeros(2 * ctx.shape.numel())
+        for side in sides:
+            table.index_add_(0, side, by_sum)
+        along, against = table.view(2, *ctx.shape)
+        return along - against, None, None, None
 
 
 def _variance(values: Tensor, batch: ReplicaBatch) -> Tensor:
-    """Variance over the real edges of (G, m, T): (G, T)."""
-    real = (batch.weight > 0).to(values.dtype)
-    mean = (values * real).sum(dim=1, keepdim=True) / batch.num_edges.unsqueeze(-1)
-    return (torch.square(values - mean) * real).sum(dim=1) / batch.num_edges
+    """Variance over the real edges of (R, m): (R,)."""
+    grid = values.view(batch.num_graphs, batch.trials, -1)
+    real = (batch.weight > 0).to(values.dtype).transpose(1, 2)
+    count = batch.num_edges.unsqueeze(-1)
+    mean = (grid * real).sum(dim=2, keepdim=True) / count
+    return ((torch.square(grid - mean) * real).sum(dim=2, keepdim=True) / count).flatten()

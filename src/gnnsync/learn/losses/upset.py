@@ -7,13 +7,13 @@ from torch import Tensor, nn
 
 from gnnsync.errors import check_choice
 from gnnsync.learn.batch import ReplicaBatch
-from gnnsync.learn.losses.residual import edge_residual, per_replica
+from gnnsync.learn.losses.residual import replica_residual
 
 NORMS = ("frobenius", "mean")
 
 
 class UpsetLoss(nn.Module):
-    r"""Residual of all measurements, M as in `edge_residual`.
+    r"""Residual of all measurements, M as in `replica_residual`.
 
     .. math:: \mathcal{L} = \|M\|_F / t \quad (\texttt{frobenius}, \text{eq. 1}), \qquad
               \mathcal{L} = \|M\|_1 / t \quad (\texttt{mean})
@@ -27,16 +27,15 @@ class UpsetLoss(nn.Module):
 
     def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, k) → (R,)."""
-        return self.from_residual(edge_residual(angles, batch)[0], batch)
+        return self.from_residual(replica_residual(angles, batch)[0], batch)
 
     def from_residual(self, residual: Tensor, batch: ReplicaBatch) -> Tensor:
-        """(G, m, T) → (R,)."""
+        """(R, m) → (R,)."""
         if self.norm == "mean":
-            return per_replica((batch.weight * residual).sum(dim=1) / batch.num_edges)
-        square = (batch.weight * residual * residual).sum(dim=1)
+            return batch.edge_mean(residual)
+        square = batch.edge_mean(residual * residual) / batch.edge_count
         # The root has no derivative at 0, where the fit is perfect and no gradient is wanted.
-        tiny = torch.finfo(square.dtype).tiny
-        return per_replica(square.clamp_min(tiny).sqrt() / batch.num_edges)
+        return square.clamp_min(torch.finfo(square.dtype).tiny).sqrt()
 
     def extra_repr(self) -> str:
         """Norm."""

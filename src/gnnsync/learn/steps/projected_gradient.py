@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from gnnsync.errors import check_bool, check_integer, check_real
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.losses.residual import edge_residual
+from gnnsync.learn.operators import HermitianOperator
 from gnnsync.learn.steps.base import Steps
 
 # Small enough for any |z| of a node with edges, large enough that 1/|z| stays finite in float32.
@@ -68,8 +69,10 @@ class ProjectedGradient(Steps):
         if self.separate:
             rows = _separate_steps(angles, alpha, batch)
         else:
-            matrix = batch.hermitian.forward_matrix
-            rows = _SharedSteps.apply(batch.node_rows(angles), alpha, matrix)
+            rows = batch.node_rows(angles)
+            if rows.shape[1] == 1:
+                rows = rows.squeeze(1)
+            rows = _SharedSteps.apply(rows, alpha, batch.hermitian)
         return batch.replica_nodes(rows)
 
     def _row_alpha(self, batch: ReplicaBatch, k: int) -> Tensor | list[float]:
@@ -77,7 +80,8 @@ class ProjectedGradient(Steps):
         if not self.alpha.requires_grad:
             return [self.start] * self.count
         nodes = self.alpha.t()[:, :, None, None].expand(-1, -1, batch.num_nodes, k)
-        return torch.stack([batch.node_rows(step) for step in nodes])
+        rows = torch.stack([batch.node_rows(step) for step in nodes])
+        return rows.squeeze(2) if rows.shape[2] == 1 and not self.separate else rows
 
     def extra_repr(self) -> str:
         """Parameters."""
@@ -87,81 +91,55 @@ class ProjectedGradient(Steps):
         )
 
 
-class _Phases:
-    """`count` complex matrices (N, c) in one tensor, each also as the real (N, 2c) it is made of.
-
-    The steps are many small operations, and a call costs more than its arithmetic: views are made
-    once and written into.
-    """
-
-    def __init__(self, count: int, like: Tensor) -> None:
-        n, c = like.shape
-        real = like.new_empty(count, n, 2 * c)
-        self.all = torch.view_as_complex(real.view(count, n, c, 2))
-        self.each, self.columns = self.all.unbind(), real.unbind()
-
-
-class _ShiftedProduct:
-    """αu + Hu for complex u, H given as the real [Re H; Im H], which acts on u's real columns."""
-
-    def __init__(self, matrix: Tensor, like: Tensor) -> None:
-        self.matrix = matrix
-        n, c = like.shape
-        self.product = like.new_empty(2 * n, 2 * c)
-        halves = torch.view_as_complex(self.product.view(2, n, c, 2))
-        self.by_real, self.by_imag = halves.unbind()
-
-    def __call__(self, columns: Tensor, u: Tensor, alpha: Tensor | float, out: Tensor) -> None:
-        torch.mm(self.matrix, columns, out=self.product)
-        torch.add(self.by_real, self.by_imag, alpha=1j, out=out)
-        if isinstance(alpha, Tensor):
-            out.addcmul_(alpha.to(u.dtype), u)
-        else:
-            out.add_(u, alpha=alpha)
-
-
 class _SharedSteps(torch.autograd.Function):
-    """All Γ steps on rows (G·n, T·k), with the backward pass written out.
+    """All Γ steps on rows (N,) or (N, c), with the backward pass written out.
 
-    `alpha` holds Γ numbers, or is a tensor (Γ, G·n, T·k). With u = e^{iy}, z = αu + Hu and
+    `alpha` holds Γ numbers, or is a tensor (Γ, *rows). With u = e^{iy}, z = αu + Hu and
     u' = z/|z| = e^{iy'}, a gradient ḡ with respect to y' gives w = u'·ḡ/|z|,
     ȳ = Re(conj(u)·(αw + Hw)) and ᾱ = -Im(conj(u)·w). H is Hermitian, hence its own adjoint: forward
-    and backward use the same product.
+    and backward use the same product. A call costs more than its arithmetic on small graphs:
+    buffers are split once and written into.
     """
 
     @staticmethod
-    def forward(ctx: Any, rows: Tensor, alpha: Tensor | Sequence[float], matrix: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, rows: Tensor, alpha: Tensor | Sequence[float], hermitian: HermitianOperator
+    ) -> Tensor:
         # Without a gradient to come, every step overwrites the last.
         kept = len(alpha) if any(ctx.needs_input_grad) else 0
-        u, z, product = _Phases(kept + 1, rows), _Phases(1, rows), _ShiftedProduct(matrix, rows)
-        size = rows.new_empty(kept, *rows.shape)
-        torch.polar(torch.ones_like(rows), rows, out=u.each[0])
+        u, z = _phases(kept + 1, rows), _phases(max(kept, 1), rows)
+        before, after, product = u.unbind(), u[bool(kept) :].unbind(), z.unbind()
+        torch.polar(torch.ones_like(rows), rows, out=before[0])
         for step in range(len(alpha)):
-            here, there = (step, step + 1) if kept else (0, 0)
-            product(u.columns[here], u.each[here], alpha[step], out=z.each[0])
-            torch.sgn(z.each[0], out=u.each[there])
-            if kept:
-                torch.abs(z.each[0], out=size[step])
-        ctx.alpha, ctx.matrix = alpha, matrix
-        ctx.save_for_backward(u.all, size)
-        return torch.angle(z.each[0])
+            slot = step if kept else 0
+            hermitian.shifted(before[slot], alpha[step], out=product[slot])
+            torch.sgn(product[slot], out=after[slot])
+        if kept:
+            ctx.alpha, ctx.hermitian = alpha, hermitian
+            ctx.save_for_backward(u, z)
+        return torch.angle(product[-1])
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None]:
-        u, size = ctx.saved_tensors
+        u, z = ctx.saved_tensors
         alpha, grad = ctx.alpha, grads[0]
-        w, back, product = _Phases(1, grad), _Phases(1, grad), _ShiftedProduct(ctx.matrix, grad)
         # Where z = 0 there is no direction, u' = 0, and no gradient.
-        direction = (u[1:] * size.clamp_min(_NO_DIRECTION).reciprocal_()).unbind()
+        direction = (u[1:] / z.abs().clamp_min_(_NO_DIRECTION)).unbind()
         conjugate = u.conj().resolve_conj().unbind()
         alpha_grad = torch.zeros_like(alpha) if ctx.needs_input_grad[1] else None
+        w, back = _phases(2, grad).unbind()
         for step in reversed(range(len(alpha))):
-            torch.mul(direction[step], grad, out=w.each[0])
+            torch.mul(direction[step], grad, out=w)
             if alpha_grad is not None:
-                alpha_grad[step] = -(conjugate[step] * w.each[0]).imag
-            product(w.columns[0], w.each[0], alpha[step], out=back.each[0])
-            grad = (conjugate[step] * back.each[0]).real
+                alpha_grad[step] = -(conjugate[step] * w).imag
+            ctx.hermitian.shifted(w, alpha[step], out=back)
+            grad = (conjugate[step] * back).real
         return grad, alpha_grad, None
+
+
+def _phases(count: int, like: Tensor) -> Tensor:
+    """Room for `count` complex tensors of the shape of a real one."""
+    return like.new_empty((count, *like.shape), dtype=like.dtype.to_complex())
 
 
 def _separate_steps(angles: Tensor, alpha: Tensor | Sequence[float], batch: ReplicaBatch) -> Tensor:
