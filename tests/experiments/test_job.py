@@ -143,13 +143,3 @@ def test_relabelled_nodes_give_the_permuted_solution(composed):
     )
     first, second = method(graph, seed=1), method(shuffled, seed=1)
     assert angular_mse(second.angles[order], first.angles) < 1e-6
-
-
-def test_tensorboard_gets_the_losses(composed, tmp_path):
-    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    run_job(composed(f"output_dir={tmp_path}", "logger=tensorboard", "figures=false"))
-    found = events.EventAccumulator(str(only_folder(tmp_path) / "tensorboard")).Reload()
-    losses = found.Scalars("loss/evaluation")
-    assert [event.step for event in losses] == [1, 10, 20]
-    assert all(np.isfinite(event.value) for event in losses)
-    assert len(found.Scalars("mse")) == 1

@@ -11,7 +11,6 @@ from typing import Any
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 
@@ -73,10 +72,8 @@ def identify(cfg: DictConfig) -> Identity:
 
 def reproducing(overrides: list[str]) -> list[str]:
     """The overrides that decide what a job computes, without paths, loggers and launchers."""
-    parser = OverridesParser.create()
-    return [
-        text for text in overrides if not _ASIDE.fullmatch(parser.parse_override(text).key_or_group)
-    ]
+    keys = (text.lstrip("+~").partition("=")[0] for text in overrides)
+    return [text for text, key in zip(overrides, keys, strict=True) if not _ASIDE.fullmatch(key)]
 
 
 def _parts(cfg: DictConfig) -> dict[str, str]:

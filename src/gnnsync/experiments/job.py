@@ -16,13 +16,14 @@ from omegaconf import DictConfig, OmegaConf
 
 from gnnsync.data.base import SyncDataModule
 from gnnsync.experiments import console
-from gnnsync.experiments.identity import identify, reproducing
+from gnnsync.experiments.identity import Identity, identify, reproducing
 from gnnsync.experiments.outcome import Outcome, solve_replicas
 from gnnsync.experiments.paths import writable_directory
-from gnnsync.experiments.rows import result_rows, summary, versions
+from gnnsync.experiments.rows import final_metrics, result_rows, versions
 from gnnsync.experiments.settings import Settings, build, job_hash, resolved
-from gnnsync.experiments.tracking import LossLogger, finish_logger, make_logger
+from gnnsync.experiments.tracking import Card, Findings, LossLogger, tracked
 from gnnsync.io.source import atomic_output
+from gnnsync.learn.training import FINAL_CHECKPOINT
 
 log = logging.getLogger(__name__)
 
@@ -39,26 +40,25 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
     start = time.perf_counter()
     settings, data, method = build(cfg)
     config, digest = resolved(cfg), job_hash(cfg)
+    del config["logger"]  # may hold a key of a tracking service
     directory = writable_directory(settings.folder / digest)
     if in_sweep and (finished := read_result(directory)) is not None:
         log.info("job %s is done already: %s", digest, directory)
         return list(finished["rows"])
     identity = identify(cfg)
+    card = _card(identity, data, config, digest, settings.sweep)
     torch.set_num_threads(settings.threads)
-    with _log_file(directory / "job.log"):
+    with _log_file(directory / "job.log"), tracked(cfg, directory, card) as tracker:
         if not in_sweep:
             console.print_config(config, digest)
         _write_text(directory / "config.yaml", OmegaConf.to_yaml(OmegaConf.create(config)))
-        logger = make_logger(cfg, directory)
-        callbacks = [LossLogger(logger)] if logger is not None else []
+        callbacks = [LossLogger(tracker)] if tracker is not None else []
         outcome = solve_replicas(method, data, settings, directory, callbacks)
         rows = result_rows(outcome, data, job_hash=digest, sweep=settings.sweep, identity=identity)
         _write_solutions(outcome, data, directory)
-        if settings.figures:
-            _draw(outcome, data, directory, identity.method)
-        if logger is not None:
-            means = {key: summary(rows, key) for key in ("mse", "mse_features", "upset", "ane")}
-            finish_logger(logger, config, {k: v[0] for k, v in means.items() if v is not None})
+        figures = _draw(outcome, data, directory, identity.method) if settings.figures else {}
+        if tracker is not None:
+            tracker.finish(Findings(final_metrics(rows), rows, figures, _checkpoint(directory)))
         write_result(directory, config, rows, time.perf_counter() - start, identity.overrides)
         (directory / FAILURE).unlink(missing_ok=True)
         console.print_results(rows, identity.method, directory)
@@ -120,7 +120,8 @@ def _write_solutions(outcome: Outcome, data: SyncDataModule, directory: Path) ->
         np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
 
 
-def _draw(outcome: Outcome, data: SyncDataModule, directory: Path, name: str) -> None:
+def _draw(outcome: Outcome, data: SyncDataModule, directory: Path, name: str) -> dict[str, Path]:
+    """Draw what these data and this method allow; the files by name."""
     from gnnsync.report.run_figures import angle_figure, loss_figure
 
     figures = {}
@@ -131,9 +132,34 @@ def _draw(outcome: Outcome, data: SyncDataModule, directory: Path, name: str) ->
     if truth is not None:
         figures["angles"] = angle_figure(first.solution.angles, truth, first.features, name)
     figures.update(data.figures(first.network, first.solution))
+    paths = {title: directory / f"{title}.png" for title in figures}
     for title, figure in figures.items():
-        with atomic_output(directory / f"{title}.png", "wb") as handle:
+        with atomic_output(paths[title], "wb") as handle:
             figure.savefig(handle, format="png", dpi=150)
+    return paths
+
+
+def _card(
+    identity: Identity, data: SyncDataModule, config: dict[str, Any], digest: str, sweep: str
+) -> Card:
+    """What trackers are told of a job: variant and data in its name, the choices as tags."""
+    about = data.describe()
+    kind = [str(about[key]) for key in ("graph", "angles") if key in about]
+    cell = [f"{key}={about[key]}" for key in ("p", "eta", "k") if key in about]
+    parts = [str(v) for k, v in identity.columns.items() if k in ("loss", "model.encoder")]
+    return Card(
+        job_hash=digest,
+        name=", ".join([identity.variant, *kind[:1], *cell]),
+        group=sweep,
+        job_type=identity.method,
+        tags=(identity.method, *parts, *kind, *cell[-1:]),
+        config=config,
+    )
+
+
+def _checkpoint(directory: Path) -> Path | None:
+    path = directory / FINAL_CHECKPOINT
+    return path if path.exists() else None
 
 
 @contextmanager

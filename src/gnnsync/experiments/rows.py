@@ -17,6 +17,19 @@ from gnnsync.limits import instance_limit, least_squares_oracle
 from gnnsync.methods import Trivial
 from gnnsync.metrics import angular_mse, cycle_inconsistency, geodesic_mse, upset
 
+_METRICS = (
+    "mse",
+    "geodesic_mse",
+    "upset",
+    "cycle_inconsistency",
+    "ane",
+    "mse_features",
+    "mse_trivial",
+    "limit_oracle",
+    "limit_certifiable",
+    "steps",
+    "seconds_train",
+)
 _PACKAGES = ("gnnsync", "torch", "lightning", "numpy", "scipy", "torch_geometric")
 
 
@@ -78,6 +91,14 @@ def summary(rows: list[dict[str, Any]], name: str) -> tuple[float, float] | None
     """Mean and standard deviation of a column over the rows that have it; None if none has."""
     values = [row[name] for row in rows if row.get(name) is not None]
     return (float(np.mean(values)), float(np.std(values))) if values else None
+
+
+def final_metrics(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """What a tracker keeps of a job: mean over replicas of each metric, and its spread."""
+    found = {name: summary(rows, name) for name in _METRICS}
+    means = {name: value[0] for name, value in found.items() if value is not None}
+    spreads = {f"{name}_std": value[1] for name, value in found.items() if value is not None}
+    return means | {name: v for name, v in spreads.items() if name in ("mse_std", "ane_std")}
 
 
 def versions() -> dict[str, str]:

@@ -21,7 +21,7 @@ def varies(rows: pd.DataFrame) -> bool:
 
 
 def comparison_figure(rows: pd.DataFrame) -> Figure:
-    """One panel per kind of data; mean ± standard deviation over the replicas of each variant of a method.
+    """One panel per kind of data, one line per variant: mean ± standard deviation over replicas.
 
     The band between oracle and certifiable limit is shaded. Lines of learned methods are dashed.
     """
