@@ -12,7 +12,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict
 
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.settings import resolved
@@ -55,9 +55,13 @@ def identify(cfg: DictConfig) -> Identity:
     method = str(chosen.get("method") or _method_name(config["method"]["_target_"]))
     named = {p: str(chosen[_group(p)]) for p in parts.values() if chosen.get(_group(p))}
     values = _values(config, parts)
-    changed = _changed(values, parts, method, named)
-    usual = _usual_choices()
-    labels = {p: name for p, name in named.items() if name != usual.get(_group(p))} | changed
+    own, usual = _default((f"method={method}",)) or ({}, {})
+    other = {p: name for p, name in named.items() if name != usual.get(_group(p))}
+    if other:
+        choices = (f"{_group(place)}={name}" for place, name in other.items())
+        own, _ = _default((f"method={method}", *choices)) or ({}, {})
+    changed = _changed(values, parts, own)
+    labels = other | changed
     if not config["fit"]:
         labels["fit"] = False
     columns = {place: values[place] for place in parts.values() if place in values} | named
@@ -107,12 +111,10 @@ def _flat(key: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _changed(
-    values: dict[str, Any], parts: dict[str, str], method: str, named: dict[str, str]
+    values: dict[str, Any], parts: dict[str, str], config: dict[str, Any]
 ) -> dict[str, Any]:
-    """The parameters that are not what the method and its parts have by default."""
-    choices = [f"method={method}", *(f"{_group(place)}={name}" for place, name in named.items())]
-    config = _default(tuple(choices))
-    if config is None:  # nothing to differ from
+    """The parameters that are not what the default `config` of the method and its parts says."""
+    if not config:  # nothing to differ from
         return {}
     default = _values(config, parts)
     changed = {key: v for key, v in values.items() if key not in default or default[key] != v}
@@ -126,24 +128,23 @@ def _told(labels: dict[str, Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def _default(overrides: tuple[str, ...]) -> dict[str, Any] | None:
-    """The config of a method and its parts as they come; None if it cannot be composed."""
+def _default(overrides: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, str]] | None:
+    """The config of a method and its parts as they come, and the choices it is made of.
+
+    None if it cannot be composed.
+    """
     try:
         if GlobalHydra.instance().is_initialized():  # knows a user's own folders of configs
-            return resolved(compose("config", overrides=list(overrides)))
-        with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-            return resolved(compose("config", overrides=list(overrides)))
+            cfg = compose("config", list(overrides), return_hydra_config=True)
+        else:
+            with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+                cfg = compose("config", list(overrides), return_hydra_config=True)
     except HydraException:
         return None
-
-
-@lru_cache(maxsize=1)
-def _usual_choices() -> dict[str, str]:
-    """The choices of the main config's list of defaults."""
-    config = OmegaConf.to_container(OmegaConf.load(conf_dir() / "config.yaml"))
-    assert isinstance(config, dict)
-    entries = [entry for entry in config["defaults"] if isinstance(entry, dict)]
-    return {str(group): str(name) for entry in entries for group, name in entry.items()}
+    choices = {str(k): str(v) for k, v in cfg.hydra.runtime.choices.items()}
+    with open_dict(cfg):
+        del cfg["hydra"]
+    return resolved(cfg), choices
 
 
 def _group(place: str) -> str:
