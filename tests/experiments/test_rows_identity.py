@@ -9,8 +9,9 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from gnnsync.cli import main
-from gnnsync.experiments.identity import identify, reproducing
+from gnnsync.experiments.identity import identify
 from gnnsync.experiments.paths import conf_dir
+from gnnsync.experiments.results import reproducing
 from gnnsync.experiments.settings import job_hash
 
 TINY = ["data.n=20", "data.p=0.5", "data.seeds=[1]", "trials=1", "figures=false"]

@@ -15,13 +15,10 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from gnnsync.experiments.paths import conf_dir
+from gnnsync.experiments.results import reproducing
 from gnnsync.experiments.settings import resolved
 from gnnsync.methods import METHODS
 
-# Keys that say where and how a job runs, not what it computes: no part of the line.
-_ASIDE = re.compile(
-    r"(output_dir|sweep|logger|figures|threads|resume|checkpoint_every|hydra)([./@].*)?"
-)
 # The budget and the device are told in columns of the row; a label with them would be all noise.
 _UNLABELLED = "trainer"
 # Parameters that rows always have, since the paper's studies vary them.
@@ -72,12 +69,6 @@ def identify(cfg: DictConfig) -> Identity:
         {key: _cell(value) for key, value in columns.items() if key != _UNLABELLED},
         reproducing(list(HydraConfig.get().overrides.task)) if chosen else None,
     )
-
-
-def reproducing(overrides: list[str]) -> list[str]:
-    """The overrides that decide what a job computes, without paths, loggers and launchers."""
-    keys = (text.lstrip("+~").partition("=")[0] for text in overrides)
-    return [text for text, key in zip(overrides, keys, strict=True) if not _ASIDE.fullmatch(key)]
 
 
 def _parts(cfg: DictConfig) -> dict[str, str]:

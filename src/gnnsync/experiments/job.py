@@ -16,9 +16,10 @@ from omegaconf import DictConfig, OmegaConf
 
 from gnnsync.data.base import SyncDataModule
 from gnnsync.experiments import console
-from gnnsync.experiments.identity import Identity, identify, reproducing
+from gnnsync.experiments.identity import Identity, identify
 from gnnsync.experiments.outcome import Outcome, solve_replicas
 from gnnsync.experiments.paths import writable_directory
+from gnnsync.experiments.results import FAILURE, RESULT, read_result, reproducing
 from gnnsync.experiments.rows import final_metrics, result_rows, versions
 from gnnsync.experiments.settings import Settings, build, job_hash, resolved
 from gnnsync.experiments.tracking import Card, Findings, LossLogger, tracked
@@ -27,8 +28,7 @@ from gnnsync.learn.training import FINAL_CHECKPOINT
 
 log = logging.getLogger(__name__)
 
-RESULT = "result.json"
-FAILURE = "failure.json"
+__all__ = ["FAILURE", "RESULT", "read_result", "run_job", "write_failure", "write_result"]
 
 
 def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
@@ -90,15 +90,6 @@ def write_failure(cfg: DictConfig, overrides: list[str], error: BaseException) -
     directory = writable_directory(Settings.of(cfg).folder / job_hash(cfg))
     note = {"overrides": reproducing(overrides), "kind": type(error).__name__, "error": str(error)}
     _write_text(directory / FAILURE, json.dumps(note, indent=1))
-
-
-def read_result(directory: Path) -> dict[str, Any] | None:
-    """The result in a job's folder; None if it is missing, broken or not a success."""
-    try:
-        content = json.loads((directory / RESULT).read_text())
-        return content if content["status"] == "success" and content["rows"] else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def _write_text(path: Path, text: str) -> None:
