@@ -97,7 +97,8 @@ def quick() -> Callable[..., Training]:
     """A short training in float64 on the CPU."""
 
     def make(**options: Any) -> Training:
-        defaults = {"max_steps": 30, "steps_per_epoch": 10, "accelerator": "cpu", "precision": 64}
+        defaults = {"max_steps": 30, "steps_per_epoch": 10, "eval_every": 1}
+        defaults |= {"accelerator": "cpu", "precision": 64}
         return Training(**(defaults | options))
 
     return make

@@ -5,7 +5,7 @@ from torch import nn
 
 from gnnsync.learn import GNNSync
 from gnnsync.learn.losses import UpsetLoss
-from gnnsync.learn.progress import Status
+from gnnsync.learn.progress import ReplicaProgress, Status
 from gnnsync.learn.steps import NoSteps, ProjectedGradient
 from gnnsync.learn.training import Run, fit
 from tests.learn.conftest import Breaking
@@ -149,3 +149,37 @@ def test_evaluation_has_no_dropout_and_training_does(graphs, quick):
     assert torch.equal(evaluations[0], evaluations[1])
     assert all(m.training for m in module.encoder.modules())
     assert not torch.equal(module.loss(module(final=False), module.batch), evaluations[0])
+
+
+def test_evaluations_may_be_rare(graphs, quick):
+    """Only some steps are evaluated; the weights go the same way, and the budget's last counts."""
+    often, rare = (
+        GNNSync(training=quick(max_steps=25, eval_every=every)).fit(graphs, seeds=[1, 2])
+        for every in (1, 10)
+    )
+    torch.testing.assert_close(rare.history["train"], often.history["train"])
+    evaluated = [0, 9, 19, 24]
+    torch.testing.assert_close(
+        rare.history["evaluation"][evaluated], often.history["evaluation"][evaluated]
+    )
+    # In between, the history shows the last evaluation.
+    assert torch.equal(rare.history["evaluation"][17], rare.history["evaluation"][9])
+    for solution in rare.solutions:
+        assert solution.diagnostics["best_step"] in {1, 10, 20, 25}
+
+
+def test_patience_counts_steps_whatever_the_rhythm_of_evaluations():
+    progress = ReplicaProgress(1, patience=7)
+    for step in range(1, 15):
+        improved = progress.record(torch.ones(1), torch.tensor([1.0]) if step % 5 == 1 else None)
+        assert improved == ([0] if step == 1 else [])
+    assert progress.steps_taken() == [8]
+    assert progress.status() == [Status.STOPPED]
+
+
+def test_a_training_loss_that_is_not_finite_ends_a_replica_between_evaluations():
+    progress = ReplicaProgress(2, patience=7)
+    progress.record(torch.ones(2), torch.ones(2))
+    progress.record(torch.tensor([1.0, float("nan")]))
+    assert progress.status() == [Status.FINISHED, Status.DIVERGED]
+    assert progress.steps_taken() == [2, 2]

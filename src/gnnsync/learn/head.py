@@ -1,4 +1,4 @@
-"""From embeddings to initial angles."""
+"""From embeddings to initial angles: a squashed score, or an argument."""
 
 from __future__ import annotations
 
@@ -7,12 +7,34 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from gnnsync.angles import TWO_PI
 from gnnsync.learn.replicas import xavier
+from gnnsync.learn.squash import squash
 
 
-class AngleHead(nn.Module):
-    r"""Initial angles from embeddings, one inner product per group.
+class Head(nn.Module):
+    """What turns an encoder's embeddings into angles, one inner product per group."""
+
+    vector: nn.Parameter
+
+    def forward(self, z: Tensor) -> Tensor:
+        """(R, n, k, e) → (R, n, k)."""
+        return self.angles(self.score(z))
+
+    def score(self, z: Tensor) -> Tensor:
+        """Inner products (R, n, k) of the embeddings with `vector`."""
+        raise NotImplementedError
+
+    def angles(self, score: Tensor) -> Tensor:
+        """Angles (R, n, k) of scores (R, n, k)."""
+        raise NotImplementedError
+
+    def calibrate(self, z: Tensor, features: Tensor, spread: float) -> None:
+        """Scale what was drawn to the embeddings at the start of training."""
+        raise NotImplementedError
+
+
+class AngleHead(Head):
+    r"""Initial angles from embeddings, squashed.
 
     .. math:: r^{(0)}_{i,l} = 2\pi\,\mathrm{sigmoid}(z_{i,l} \cdot a^{(l)} + b_l)
 
@@ -33,17 +55,13 @@ class AngleHead(nn.Module):
         xavier(self.vector, generators, self.gain)
         nn.init.zeros_(self.bias)
 
-    def forward(self, z: Tensor) -> Tensor:
-        """(R, n, k, e) → (R, n, k) in (0, 2π)."""
-        return self.angles(self.score(z))
-
     def score(self, z: Tensor) -> Tensor:
         """z·a, (R, n, k)."""
         return group_scores(z, self.vector)
 
     def angles(self, score: Tensor) -> Tensor:
         """(R, n, k) → (R, n, k) in (0, 2π)."""
-        return TWO_PI * torch.sigmoid(score + self.bias)
+        return squash(score, self.bias)
 
     @torch.no_grad()
     def calibrate(self, z: Tensor, features: Tensor, spread: float) -> None:
@@ -73,3 +91,51 @@ class AngleHead(nn.Module):
 def group_scores(z: Tensor, vector: Tensor) -> Tensor:
     """z·a of embeddings (R, n, k, e) and vectors (R, k, e, 1): (R, n, k)."""
     return torch.matmul(z.transpose(1, 2), vector).squeeze(-1).transpose(1, 2)
+
+
+class PhaseHead(Head):
+    r"""Initial angles as arguments, for embeddings that turn along with the angles.
+
+    .. math:: r^{(0)}_{i,l} = \arg\Bigl(z_{i,l,0} + \sum_{c \ge 1} v_{l,c} z_{i,l,c}\Bigr)
+
+    z is complex, held as real parts before imaginary ones; its first entry is the phase of the
+    input. A rotation of z by e^{iφ} adds φ to the angle.
+
+    Shapes: Z (R, n, k, e) → r⁽⁰⁾ (R, n, k); v is (R, k, e/2 - 1, 1).
+    """
+
+    def __init__(self, replicas: int, groups: int, embedding: int, gain: float = 1.0) -> None:
+        super().__init__()
+        self.gain = gain
+        self.vector = nn.Parameter(torch.empty(replicas, groups, embedding // 2 - 1, 1))
+
+    def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
+        """Xavier vectors."""
+        xavier(self.vector, generators, self.gain)
+
+    def score(self, z: Tensor) -> Tensor:
+        """Complex z₀ + Σ v z, (R, n, k)."""
+        return phase_scores(z, self.vector)
+
+    def angles(self, score: Tensor) -> Tensor:
+        """Complex (R, n, k) → (R, n, k) in (-π, π]."""
+        return torch.atan2(score.imag, score.real)
+
+    @torch.no_grad()
+    def calibrate(self, z: Tensor, features: Tensor, spread: float) -> None:
+        """Start near the features: what is added to the input's phase has mean size `spread`."""
+        first = torch.complex(*(part[..., 0] for part in z.chunk(2, dim=-1)))
+        size = (self.score(z) - first).abs().mean(dim=1)
+        factor = torch.where(size > 0, spread / size, torch.ones_like(size))
+        self.vector.mul_(factor[..., None, None])
+
+    def extra_repr(self) -> str:
+        """Sizes."""
+        r, k, e, _ = self.vector.shape
+        return f"replicas={r}, groups={k}, embedding={2 * (e + 1)}"
+
+
+def phase_scores(z: Tensor, vector: Tensor) -> Tensor:
+    """Complex z₀ + Σ v z of embeddings (R, n, k, e) and vectors (R, k, e/2 - 1, 1): (R, n, k)."""
+    parts = (part[..., 0] + group_scores(part[..., 1:], vector) for part in z.chunk(2, dim=-1))
+    return torch.complex(*parts)

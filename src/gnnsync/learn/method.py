@@ -22,7 +22,6 @@ from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.encoders import DIMPA
 from gnnsync.learn.encoders.base import Encoder
 from gnnsync.learn.features import Features, MethodFeatures, replica_features
-from gnnsync.learn.head import AngleHead
 from gnnsync.learn.losses import UpsetLoss
 from gnnsync.learn.module import OptimizerFactory, SyncModule
 from gnnsync.learn.progress import Status
@@ -61,9 +60,9 @@ class GNNSync:
     """Directed GNN, angle head and unrolled steps, trained on the graph it is to solve.
 
     The parts are factories, called with the sizes that the graph and k dictate: `encoder(replicas,
-    in_features, groups)`, `steps(replicas)`, `optimizer(parameters)`. `spread` is the standard
-    deviation of the head's scores before training (`AngleHead.calibrate`); None leaves them as
-    they were drawn.
+    in_features, groups)`, `steps(replicas)`, `optimizer(parameters)`. `spread` is the size
+    of the head's scores before training (see `calibrate` of `AngleHead` and `PhaseHead`); None
+    leaves them as they were drawn.
     """
 
     any_k: ClassVar[bool] = True
@@ -135,25 +134,32 @@ class GNNSync:
         features = replica_features(self.features, batch, k, own)
         encoder = self.encoder(batch.replicas, features.shape[-1], k)
         encoder.attach(batch)
-        head = AngleHead(batch.replicas, k, encoder.embedding)
+        head = encoder.head(batch.replicas, k)
         steps = self.steps(batch.replicas)
         network = nn.ModuleList([encoder, head, steps]).to(dtype)
         prepare_replicas(network, own)
-        if self.spread is not None:
-            encoder.eval()
-            head.calibrate(encoder(features), features, self.spread)
-            encoder.train()
+        loss = copy.deepcopy(self.loss).to(dtype)
+        encoder.eval()
+        with torch.no_grad():
+            if self.spread is not None:
+                head.calibrate(encoder(features), features, self.spread)
+            angles = head(encoder(features))
+            steps.calibrate(angles, batch)
+            if hasattr(loss, "calibrate"):
+                loss.calibrate(steps(angles, batch), batch)
+        encoder.train()
         return SyncModule(
             batch,
             features,
             encoder,
             head,
             steps,
-            copy.deepcopy(self.loss),
+            loss,
             self.optimizer,
             max_steps=self.training.max_steps,
             patience=self.training.patience,
             steps_per_epoch=self.training.steps_per_epoch,
+            eval_every=self.training.eval_every,
         )
 
     def _collect(self, module: SyncModule, seconds_setup: float, seconds_train: float) -> Fitted:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from gnnsync.errors import check_integer
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.encoders.base import Encoder
-from gnnsync.learn.head import AngleHead
+from gnnsync.learn.head import Head
 from gnnsync.learn.progress import ReplicaProgress, Status
 from gnnsync.learn.replicas import ReplicaDropout, copy_replicas
 from gnnsync.learn.steps import Steps
@@ -38,6 +38,7 @@ class SyncModule(LightningModule):
         max_steps: budget of optimizer steps.
         patience: a replica stops after this many steps without a lower evaluation loss.
         steps_per_epoch: optimizer steps per Lightning batch.
+        eval_every: steps between evaluations; the first and the last step are always evaluated.
     """
 
     features: Tensor
@@ -47,13 +48,14 @@ class SyncModule(LightningModule):
         batch: ReplicaBatch,
         features: Tensor,
         encoder: Encoder,
-        head: AngleHead,
+        head: Head,
         steps: Steps,
         loss: nn.Module,
         optimizer: OptimizerFactory,
         max_steps: int = 1000,
         patience: int = 200,
         steps_per_epoch: int = 50,
+        eval_every: int = 1,
     ) -> None:
         super().__init__()
         self.automatic_optimization = False
@@ -63,6 +65,7 @@ class SyncModule(LightningModule):
         self.make_optimizer = optimizer
         self.max_steps = check_integer("max_steps", max_steps, 1)
         self.steps_per_epoch = check_integer("steps_per_epoch", steps_per_epoch, 1)
+        self.eval_every = check_integer("eval_every", eval_every, 1)
         self.progress = ReplicaProgress(batch.replicas, check_integer("patience", patience, 1))
         self.best: dict[str, Tensor] = {}
         self._dropouts = [m for m in self.modules() if isinstance(m, ReplicaDropout)]
@@ -100,21 +103,29 @@ class SyncModule(LightningModule):
         # Lightning's wrapper of the optimizer costs as much as the step itself.
         optimizer: Any = self.optimizers(use_pl_optimizer=False)
         parameters = {name: p.detach() for name, p in self.named_parameters()}
+        trained = [p for p in self.parameters() if p.requires_grad]
+        one_each = torch.ones(self.batch.replicas, dtype=self.batch.dtype, device=self.device)
         for _ in range(min(self.steps_per_epoch, self.max_steps - self.step)):
             for layer in self._dropouts:
                 layer.step = self.step
-            optimizer.zero_grad()
+            for parameter in trained:
+                parameter.grad = None
             loss = self.loss(self(final=False), self.batch)
-            loss.sum().backward()
+            # The gradient of the sum: no replica's loss depends on another's parameters.
+            loss.backward(one_each)
             optimizer.step()
             self.steps.project()
-            improved = self.progress.record(loss.detach(), self.evaluate())
+            evaluation = self.evaluate() if self._evaluation_due(self.step + 1) else None
+            improved = self.progress.record(loss.detach(), evaluation)
             if improved:
                 copy_replicas(parameters, self.best, improved)
         if self.finished:
             self.trainer.should_stop = True
 
-    @torch.no_grad()
+    def _evaluation_due(self, step: int) -> bool:
+        return step % self.eval_every == 0 or step in (1, self.max_steps)
+
+    @torch.inference_mode()
     def evaluate(self) -> Tensor:
         """Loss (R,) without dropout."""
         self._set_training(False)

@@ -120,16 +120,16 @@ class HermitianOperator:
 
     def shifted(self, u: Tensor, alpha: Tensor | float, out: Tensor) -> None:
         """Write αu + Hu to `out`; α is a number, or real and shaped like u."""
-        number = not isinstance(alpha, Tensor)
+        factor = 0.0 if isinstance(alpha, Tensor) else alpha
         if u.dim() == 1:
-            torch.addmv(u, self.matrix, u, beta=alpha if number else 0.0, out=out)
+            torch.addmv(u, self.matrix, u, beta=factor, out=out)
         else:
-            product = torch.view_as_real(u).flatten(1)
-            product = torch.view_as_complex((self.stacked @ product).view(2, *u.shape, 2))
-            torch.add(product[0], product[1], alpha=1j, out=out)
-            if number:
-                out.add_(u, alpha=alpha)
-        if not number:
+            parts = torch.mm(self.stacked, torch.view_as_real(u).flatten(1))
+            by_real, by_imag = torch.view_as_complex(parts.view(2, *u.shape, 2)).unbind()
+            torch.add(by_real, by_imag, alpha=1j, out=out)
+            if factor:
+                out.add_(u, alpha=factor)
+        if isinstance(alpha, Tensor):
             out.addcmul_(alpha.to(u.dtype), u)
 
 

@@ -49,24 +49,34 @@ class ReplicaProgress:
         """How many replicas are still training."""
         return self.stopped_at.count(None)
 
-    def record(self, train: Tensor, evaluation: Tensor) -> list[int]:
-        """Enter one step's losses (R,); returns the replicas that improved."""
+    def record(self, train: Tensor, evaluation: Tensor | None = None) -> list[int]:
+        """Enter one step's losses (R,); returns the replicas that improved.
+
+        A step without an evaluation keeps the last one in the history and improves nothing.
+        """
         self.step += 1
         self._train.append(train)
-        self._evaluation.append(evaluation)
+        self._evaluation.append(evaluation if evaluation is not None else self._last_evaluation())
+        losses = train.tolist() if evaluation is None else evaluation.tolist()
+        finite = map(math.isfinite, train.tolist())
         improved = []
-        for r, losses in enumerate(zip(train.tolist(), evaluation.tolist(), strict=True)):
+        for r, (fine, loss) in enumerate(zip(finite, losses, strict=True)):
             if self.stopped_at[r] is not None:
                 continue
-            if not all(map(math.isfinite, losses)):
+            if not (fine and math.isfinite(loss)):
                 self.diverged[r] = True
                 self.stopped_at[r] = self.step
-            elif losses[1] < self.best_loss[r]:
-                self.best_loss[r], self.best_step[r] = losses[1], self.step
+            elif evaluation is not None and loss < self.best_loss[r]:
+                self.best_loss[r], self.best_step[r] = loss, self.step
                 improved.append(r)
             elif self.step - self.best_step[r] >= self.patience:
                 self.stopped_at[r] = self.step
         return improved
+
+    def _last_evaluation(self) -> Tensor:
+        if self._evaluation:
+            return self._evaluation[-1]
+        return torch.full((len(self.best_loss),), math.nan)
 
     def history(self) -> dict[str, Tensor]:
         """Training and evaluation loss, (steps, R) each."""

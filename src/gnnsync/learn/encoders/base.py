@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from gnnsync.learn.batch import ReplicaBatch
-from gnnsync.learn.head import group_scores
+from gnnsync.learn.head import AngleHead, group_scores
 
 
 class Encoder(nn.Module):
@@ -24,6 +24,10 @@ class Encoder(nn.Module):
     def attach(self, batch: ReplicaBatch) -> None:
         """Build the operators that depend on the graphs, once per job."""
         raise NotImplementedError
+
+    def head(self, replicas: int, groups: int) -> Head:
+        """What turns this encoder's embeddings into angles."""
+        return AngleHead(replicas, groups, self.embedding)
 
     def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
         """Draw the parameters, replica r from `generators[r]`."""
