@@ -9,6 +9,7 @@ import pytest
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.settings import build
 from gnnsync.methods import METHODS
+from gnnsync.solve import LEARNED
 
 CONF = conf_dir()
 
@@ -47,7 +48,8 @@ def test_choice_builds(composed, group, choice, tmp_path):
         extra = [f"data.path={_cloud(tmp_path)}"]
     elif (group, choice) == ("data", "file"):
         extra = [f"data.path={_offsets(tmp_path)}"]
-    if group == "data" and choice not in ("ero", "bao", "rggo"):
+    maps = group == "experiment" and choice.endswith(("us_cities", "pacm"))
+    if maps or (group == "data" and choice not in ("ero", "bao", "rggo")):
         from hydra import compose, initialize_config_dir
 
         with initialize_config_dir(str(CONF), version_base="1.3"):
@@ -58,7 +60,7 @@ def test_choice_builds(composed, group, choice, tmp_path):
 
 
 def test_every_method_has_a_config_and_back():
-    assert set(choices("method")) == {*METHODS, "gnnsync"}
+    assert set(choices("method")) == {*METHODS, *LEARNED}
 
 
 def test_every_classical_method_can_be_the_features():

@@ -2,9 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from gnnsync.experiments.paths import conf_dir
+from gnnsync.experiments.composing import hydra_configs
 from gnnsync.experiments.preflight import check_command
 from gnnsync.experiments.settings import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def configs():
+    with hydra_configs():
+        yield
 
 
 @pytest.mark.parametrize(
@@ -20,18 +26,23 @@ from gnnsync.experiments.settings import ConfigError
         (["data.eta=0.1,0.2", "data.p=range(1,4)"], r"data\.p = (2|3): must be"),
         (["nonsense"], r"nonsense"),
         (["output_dir=/proc/none"], r"output_dir: cannot write in /proc/none"),
+        (["experiment=paper/main_k1", "scale=huge"], r"scale = huge: must be one of paper, quick"),
+        (["scale=quick"], r"scale: no such key"),
+        (["data.eta=interval(0,1)"], r"an interval has no end of values"),
+        (["+trainer.options.devices=4"], r"devices = 4: a job trains on one device"),
+        (["+trainer.options.strategy=ddp"], r"strategy = ddp: a job trains on one device"),
     ],
 )
 def test_refuses_in_one_line(overrides, message, tmp_path):
     with pytest.raises(Exception, match=message) as error:
-        check_command([f"output_dir={tmp_path}", *overrides], conf_dir())
+        check_command([f"output_dir={tmp_path}", *overrides], multirun=True)
     assert "\n" not in str(error.value)
 
 
 def test_accepts_a_sweep(tmp_path):
-    check_command([f"output_dir={tmp_path}", "data=ero,rggo", "data.eta=0.1,0.2"], conf_dir())
+    check_command([f"output_dir={tmp_path}", "data=ero,rggo", "data.eta=0.1,0.2"])
 
 
 def test_bad_override_syntax_is_a_config_error(tmp_path):
     with pytest.raises(ConfigError):
-        check_command([f"output_dir={tmp_path}", "a=[1,"], conf_dir())
+        check_command([f"output_dir={tmp_path}", "a=[1,"])

@@ -46,14 +46,15 @@ def test_cfg_job_prints_the_config_and_runs_nothing(tmp_path):
 def test_multirun_runs_every_job_once_and_a_failure_does_not_stop_the_others(tmp_path):
     sweep = ["run", "-m", *SMALL, "method=spectral_rn", "data.max_draws=2", "data.p=0.01,0.4,0.5"]
     first = gnnsync(*sweep, cwd=tmp_path, code=1)
-    assert "1 of the jobs failed" in first.stderr
+    assert "3 jobs: 0 done, 0 failed before, 3 new" in first.stderr
+    assert "1 of 3 jobs failed" in first.stderr
     assert "data.p=0.01" in first.stderr
     assert "no connected measurement graph in 2 draws" in first.stderr
     done = results(tmp_path)
     assert len(done) == 2
     stamps = [path.stat().st_mtime_ns for path in done]
     second = gnnsync(*sweep, cwd=tmp_path, code=1)
-    assert second.stderr.count("is done already") == 2
+    assert "3 jobs: 2 done, 1 failed before, 0 new" in second.stderr
     assert [path.stat().st_mtime_ns for path in done] == stamps
 
 

@@ -6,7 +6,6 @@ import logging
 import sys
 import time
 import warnings
-from pathlib import Path
 
 import hydra
 from hydra._internal.utils import get_args_parser
@@ -15,6 +14,8 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from gnnsync.errors import GnnsyncError
+from gnnsync.experiments.claim import claim
+from gnnsync.experiments.composing import hydra_configs
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.preflight import check_command
 
@@ -28,13 +29,22 @@ def run(arguments: list[str]) -> int:
     """Run the job, or the sweep, that the arguments describe; returns the exit code."""
     parsed = get_args_parser().parse_args(arguments)
     _refused.clear()
-    folders: set[Path] = set()
-    start = time.time()
     try:
-        if not (parsed.help or parsed.hydra_help or parsed.info or parsed.cfg):
-            folders = check_command(parsed.overrides, conf_dir(), parsed.multirun)
-        sys.argv = ["gnnsync run", *arguments]
-        hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(task)()
+        if parsed.help or parsed.hydra_help or parsed.info or parsed.cfg:
+            _hydra_main(arguments)
+            return 0
+        with hydra_configs(parsed.config_dir) as configs:
+            command = check_command(parsed.overrides, parsed.multirun)
+            if parsed.multirun and command.is_product:
+                from gnnsync.experiments.multirun import run_sweep
+
+                return 0 if run_sweep(configs, command, task) else FAILED
+        start = time.time()
+        _hydra_main(arguments)
+        if parsed.multirun:
+            from gnnsync.experiments.multirun import conclude_search
+
+            return 0 if conclude_search(command, start) else FAILED
     except GnnsyncError as error:
         print(f"gnnsync: {error}", file=sys.stderr)
         return BAD_INPUT
@@ -44,51 +54,53 @@ def run(arguments: list[str]) -> int:
     if _refused:
         print(f"gnnsync: {_refused[0]}", file=sys.stderr)
         return BAD_INPUT
-    return _conclude(folders, start) if parsed.multirun else 0
+    return 0
 
 
-def task(cfg: DictConfig) -> float | None:
+def task(cfg: DictConfig) -> float | str | None:
     """One job; its mean MSE is what a hyper-parameter sweeper minimises.
 
     In a sweep a failed job leaves a note and the others go on; launchers may run this anywhere.
     """
     quieten()
-    from gnnsync.experiments.job import run_job, write_failure
+    from gnnsync.experiments.job import run_job
     from gnnsync.experiments.rows import summary
 
-    hydra_cfg = HydraConfig.get()
-    in_sweep = hydra_cfg.mode == RunMode.MULTIRUN
+    in_sweep = HydraConfig.get().mode == RunMode.MULTIRUN
+    if in_sweep:
+        return _sweep_task(cfg)
     try:
-        rows = run_job(cfg, in_sweep=in_sweep)
-    except Exception as error:
-        if in_sweep:
-            overrides = list(hydra_cfg.overrides.task)
-            log.exception("job failed: %s", " ".join(overrides))
-            write_failure(cfg, overrides, error)
-        elif isinstance(error, GnnsyncError):
-            # Told in one line when Hydra is done; raised here, Hydra would frame it.
-            _refused.append(error)
-        else:
-            raise
+        rows = run_job(cfg)
+    except GnnsyncError as error:
+        # Told in one line when Hydra is done; raised here, Hydra would frame it.
+        _refused.append(error)
         return None
     mse = summary(rows, "mse")
     return None if mse is None else mse[0]
 
 
-def _conclude(folders: set[Path], start: float) -> int:
-    """Table, figures and failures of a sweep that has run."""
-    from gnnsync.experiments.sweep import failures, summarise
+def _sweep_task(cfg: DictConfig) -> float | str | None:
+    from gnnsync.experiments.job import run_job, write_failure
+    from gnnsync.experiments.launch import HELD
+    from gnnsync.experiments.rows import summary
+    from gnnsync.experiments.settings import Settings, job_hash
 
-    failed = []
-    for folder in sorted(folders):
-        summarise(folder)
-        failed += failures(folder, start)
-    if not failed:
-        return 0
-    print(f"gnnsync: {len(failed)} of the jobs failed:", file=sys.stderr)
-    for line in failed:
-        print(f"  {line}", file=sys.stderr)
-    return FAILED
+    try:
+        with claim(Settings.of(cfg).folder / job_hash(cfg)) as mine:
+            if not mine:
+                return HELD
+            mse = summary(run_job(cfg, in_sweep=True), "mse")
+            return None if mse is None else mse[0]
+    except Exception as error:
+        overrides = list(HydraConfig.get().overrides.task)
+        log.exception("job failed: %s", " ".join(overrides))
+        write_failure(cfg, overrides, error)
+        return None
+
+
+def _hydra_main(arguments: list[str]) -> None:
+    sys.argv = ["gnnsync run", *arguments]
+    hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(task)()
 
 
 def quieten() -> None:

@@ -1,0 +1,58 @@
+"""One process per job, also when two sweeps share a folder."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+LOCK = ".lock"
+
+
+@contextmanager
+def claim(folder: Path) -> Iterator[bool]:
+    """Hold a job's folder while working in it; False if another process holds it.
+
+    The lock goes with the process that holds it, however that ends. On a file system without
+    locks nobody is kept out: results are written whole, so that a job run twice is only work lost.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        free = _lock(descriptor)
+        if free:
+            os.utime(descriptor)
+        yield free
+    finally:
+        os.close(descriptor)
+
+
+def claimed(folder: Path) -> bool:
+    """Whether a living process holds the folder."""
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return not _lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def last_claimed(folder: Path) -> float:
+    """When work in the folder was last begun, in seconds since the epoch; 0 if never."""
+    try:
+        return (folder / LOCK).stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
+    return True

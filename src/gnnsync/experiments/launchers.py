@@ -1,0 +1,40 @@
+"""What can be known of a launcher before it is used: is it installed, does it fit the jobs."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+
+from omegaconf import DictConfig
+
+from gnnsync.experiments.settings import ConfigError
+
+# The module that a launcher or sweeper of Hydra needs, and the extra of gnnsync that brings it.
+_EXTRAS = {
+    "joblib": ("hydra_plugins.hydra_joblib_launcher", "joblib"),
+    "ray": ("hydra_plugins.hydra_ray_launcher", "ray"),
+    "ray_gpu": ("hydra_plugins.hydra_ray_launcher", "ray"),
+    "slurm": ("hydra_plugins.hydra_submitit_launcher", "slurm"),
+}
+
+
+def check_launcher(hydra_config: DictConfig) -> None:
+    """Refuse a launcher whose package or program is missing, and say what to install."""
+    name = str(hydra_config.runtime.choices.get("hydra/launcher", ""))
+    module, extra = _EXTRAS.get(name, (None, None))
+    if module is not None and not _installed(module):
+        raise ConfigError(
+            f"hydra/launcher = {name}: is not installed: pip install 'gnnsync[{extra}]'"
+        )
+    if name == "slurm" and shutil.which("sbatch") is None:
+        raise ConfigError(
+            "hydra/launcher = slurm: there is no sbatch here: start the sweep on a node of the "
+            "cluster that can submit jobs, or use hydra/launcher=joblib"
+        )
+
+
+def _installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False

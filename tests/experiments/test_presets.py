@@ -1,0 +1,107 @@
+"""The studies of the paper: every job composes at both scales, one of each runs."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from gnnsync.experiments.command import Command
+from gnnsync.experiments.composing import compose_config, hydra_configs
+from gnnsync.experiments.job import run_job
+from gnnsync.experiments.paths import conf_dir
+from gnnsync.experiments.plan import Plan
+from gnnsync.experiments.preflight import check_command
+from gnnsync.experiments.settings import resolved
+
+EXPERIMENTS = conf_dir() / "experiment"
+PRESETS = sorted(
+    str(path.relative_to(EXPERIMENTS).with_suffix(""))
+    for folder in ("paper", "released")
+    for path in (EXPERIMENTS / folder).glob("*.yaml")
+)
+PAPER = {
+    "main_k1": 3 * 4 * 3 * 10 * 9,
+    # 3 losses of GNNSync, and 3 classical methods that know no loss
+    **{f"main_k{k}": 3 * 4 * 3 * 8 * (3 + 3) for k in (2, 3, 4)},
+    "ablation_k1": 3 * 4 * 3 * 10 * 4,
+    "ablation_k2": 3 * 4 * 3 * 8 * 5,
+    "features_k1": 3 * 4 * 3 * 9 * 7,
+    "linear_k2": 3 * 4 * 3 * 8 * 10,
+    "refined_k1": 3 * 4 * 3 * 10 * 9,
+    "refined_k2": 3 * 4 * 3 * 8 * (3 + 3),
+    "us_cities": 4 * 6 * 9,
+    "pacm": 4 * 6 * 9,
+}
+SMALL = ["data.seeds=[10]", "trials=1", "trainer.max_steps=3", "trainer.steps_per_epoch=3"]
+SMALL_NETWORK = ["data.n=30", "data.p=0.4", "data.eta=0.1"]
+SMALL_MAP = ["data.points.n=60", "data.neighbours=20", "data.eta=0.05"]
+
+
+@pytest.fixture(autouse=True)
+def configs():
+    with hydra_configs():
+        yield
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_job_composes(preset, tmp_path):
+    overrides = [f"experiment={preset}", "scale=paper", f"output_dir={tmp_path}"]
+    plan = Plan.of(Command.of(overrides, multirun=True).grids)
+    if preset.startswith("paper/"):
+        assert len(plan.jobs) == PAPER[preset.removeprefix("paper/")]
+    assert len({job.folder for job in plan.jobs}) == len(plan.jobs)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_quick_is_a_part_of_paper(preset):
+    cfg = compose_config([f"experiment={preset}"], with_hydra=True)
+    axes = {
+        scale: {key: set(str(values).split(",")) for key, values in cfg.grid[scale].items()}
+        for scale in ("paper", "quick")
+    }
+    assert set(axes["quick"]) <= set(axes["paper"])
+    for key, values in axes["paper"].items():
+        # What quick does not vary is as the preset has it.
+        usual = {str(cfg.hydra.runtime.choices.get(key))}
+        assert axes["quick"].get(key, usual) <= values, key
+    assert axes["quick"] != axes["paper"]
+
+
+def test_every_result_of_the_paper_has_a_preset():
+    assert {p.removeprefix("paper/") for p in PRESETS if p.startswith("paper/")} == set(PAPER)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_value_of_a_preset_builds_and_one_job_runs(preset, tmp_path):
+    small = [*SMALL, *(SMALL_MAP if preset.endswith(("cities", "pacm")) else SMALL_NETWORK)]
+    overrides = [f"experiment={preset}", f"output_dir={tmp_path}", *small]
+    grid = check_command(overrides, multirun=True).grids[0]
+    rows = run_job(compose_config(grid.overrides(next(grid.points()))), in_sweep=True)
+    assert len(rows) == 1
+    assert math.isfinite(rows[0]["mse"])
+    assert "gnnsync" in rows[0]["method"]
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["experiment=paper/main_k2", "scale=paper"],
+        ["experiment=paper/features_k1"],
+        ["method=glob(*,exclude=[refined*])", "data.eta=range(0,0.5,0.1)"],
+        ["data=ero,us_cities", "prior.shape=0.5,1", "++data.eta=0.1,0.2", "data.seeds=[1],[2,3]"],
+        ["data.p=0.1,0.2", "data.eta=${data.p}", "loss=upset,cycle"],
+        ["data.p=0.1,0.2", "++data.p=0.3,0.4"],
+        ["experiment=demo,released/ero", "loss=upset,cycle", "method=gnnsync,gpm"],
+        ["method=gpm", "+method.note=a,b", "method.tol=1e-3,1e-4"],
+    ],
+    ids=" ".join,
+)
+def test_a_point_of_a_grid_is_what_hydra_composes(overrides):
+    for grid in Command.of(overrides, multirun=True).grids:
+        points = list(grid.points())
+        for point in points[:: max(1, len(points) // 6)]:
+            whole = resolved(compose_config(grid.overrides(point)))
+            assert resolved(grid.config(point)) == whole
+            keys = ("data", "method")
+            assert grid.values(point, keys) == {key: whole[key] for key in keys}
