@@ -6,7 +6,7 @@ import pytest
 
 import gnnsync
 from gnnsync.errors import ParameterError
-from gnnsync.methods import METHODS, Spectral, refined
+from gnnsync.methods import Spectral, refined
 from gnnsync.metrics import angular_mse
 from gnnsync.solve import method_names
 
@@ -28,21 +28,12 @@ def test_the_default_solves_an_exact_graph(make_multigraph):
     assert angular_mse(gnnsync.solve(graph).angles, graph.angles) < 1e-6
 
 
-def test_a_missing_auto_is_replaced_and_said(monkeypatch, caplog, make_multigraph):
-    monkeypatch.delitem(METHODS, "auto", raising=False)
-    graph = make_multigraph(1, connected=True)
-    gnnsync.solve(graph)
-    assert "using irls" in caplog.text
-    assert gnnsync.solve(graph, k=2).k == 2
-    assert "using spectral_rn" in caplog.text
-
-
 def test_an_unknown_method_lists_the_names(make_multigraph):
     with pytest.raises(ParameterError, match=r"method = 'spectrl': must be one of .*spectral_rn"):
         gnnsync.solve(make_multigraph(0), "spectrl")
     with pytest.raises(ParameterError, match="name or a method object"):
         gnnsync.solve(make_multigraph(0), Spectral)
-    assert {"gnnsync", "auto", "spectral"} <= set(method_names())
+    assert {"gnnsync", "gnnsync_plus", "auto", "spectral"} <= set(method_names())
     assert len(set(method_names())) == len(method_names())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,8 @@ from gnnsync.solution import Solution
 if TYPE_CHECKING:
     from gnnsync.methods import Method
 
-log = logging.getLogger(__name__)
+# Named here, so that their libraries are loaded only when asked for.
+LEARNED = ("gnnsync", "gnnsync_plus")
 
 
 def solve(
@@ -38,17 +38,17 @@ def solve(
         from gnnsync.io import read
 
         graph = read(graph)
-    return find_method(method, k)(graph, k, seed=seed)
+    return find_method(method)(graph, k, seed=seed)
 
 
 def method_names() -> list[str]:
-    """Names that `solve` accepts: the classical methods, `gnnsync` and `auto`."""
+    """Names that `solve` accepts: the classical methods and the learned ones."""
     from gnnsync.methods import METHODS
 
-    return list(dict.fromkeys([*METHODS, "gnnsync", "auto"]))
+    return [*METHODS, *LEARNED]
 
 
-def find_method(method: str | Method, k: int = 1) -> Method:
+def find_method(method: str | Method) -> Method:
     """The method of this name with its default parameters, or the method itself."""
     from gnnsync.methods import METHODS
 
@@ -58,13 +58,8 @@ def find_method(method: str | Method, k: int = 1) -> Method:
         return method
     if method in METHODS:
         return METHODS[method]()
-    if method == "gnnsync":
-        from gnnsync.learn import GNNSync
+    if method in LEARNED:
+        from gnnsync import learn
 
-        return GNNSync()
-    if method == "auto":
-        # IRLS withstands outliers but solves one set only.
-        name = "irls" if k == 1 and "irls" in METHODS else "spectral_rn"
-        log.warning("method auto is not available: using %s", name)
-        return METHODS[name]()
+        return learn.GNNSync() if method == "gnnsync" else learn.gnnsync_plus()
     raise ParameterError("method", method, "one of " + ", ".join(method_names()))

@@ -59,7 +59,7 @@ def _run(arguments: argparse.Namespace) -> None:
             progress=progress,
         )
     read_in = time.perf_counter() - start
-    method = find_method(arguments.method, arguments.k)
+    method = find_method(arguments.method)
     with _stage(f"solving {graph.num_edges} edges by {arguments.method}"):
         solution = method(graph, arguments.k, seed=arguments.seed)
     summary = {"file": arguments.file, "method": arguments.method} | summarize(graph, solution)

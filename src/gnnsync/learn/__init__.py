@@ -1,6 +1,7 @@
 """The learned method: features → encoder → head → steps → loss."""
 
 from gnnsync.learn.method import Fitted, GNNSync
+from gnnsync.learn.plus import gnnsync_plus
 from gnnsync.learn.training import Run, Training
 
-__all__ = ["Fitted", "GNNSync", "Run", "Training"]
+__all__ = ["Fitted", "GNNSync", "Run", "Training", "gnnsync_plus"]

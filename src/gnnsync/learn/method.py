@@ -22,7 +22,7 @@ from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.encoders import DIMPA
 from gnnsync.learn.encoders.base import Encoder
 from gnnsync.learn.features import Features, MethodFeatures, replica_features
-from gnnsync.learn.losses import UpsetLoss
+from gnnsync.learn.losses import Calibrated, UpsetLoss
 from gnnsync.learn.module import OptimizerFactory, SyncModule
 from gnnsync.learn.progress import Status
 from gnnsync.learn.replicas import prepare_replicas
@@ -145,7 +145,7 @@ class GNNSync:
                 head.calibrate(encoder(features), features, self.spread)
             angles = head(encoder(features))
             steps.calibrate(angles, batch)
-            if hasattr(loss, "calibrate"):
+            if isinstance(loss, Calibrated):
                 loss.calibrate(steps(angles, batch), batch)
         encoder.train()
         return SyncModule(

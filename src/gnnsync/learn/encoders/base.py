@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from gnnsync.learn.batch import ReplicaBatch
-from gnnsync.learn.head import AngleHead, group_scores
+from gnnsync.learn.head import AngleHead, Head, group_scores
 
 
 class Encoder(nn.Module):

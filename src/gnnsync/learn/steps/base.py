@@ -22,6 +22,9 @@ class Steps(nn.Module):
     def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
         """Bring trainable parameters back to their start."""
 
+    def calibrate(self, angles: Tensor, batch: ReplicaBatch) -> None:
+        """Fit parameters to the angles (R, n, k) that the untrained network gives."""
+
     def project(self) -> None:
         """Bring parameters back into their allowed range after an optimizer step."""
 
