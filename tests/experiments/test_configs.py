@@ -60,7 +60,17 @@ def test_choice_builds(composed, group, choice, tmp_path):
 
 
 def test_every_method_has_a_config_and_back():
-    assert set(choices("method")) == {*METHODS, *LEARNED}
+    plain = {choice for choice in choices("method") if not choice.startswith("refined/")}
+    assert plain == {*METHODS, *LEARNED}
+
+
+def test_a_refined_method_is_the_method_with_as_many_steps_as_gnnsync(composed):
+    for choice in choices("method"):
+        if choice.startswith("refined/"):
+            method = composed(f"method={choice}").method
+            plain = composed(f"method={choice.removeprefix('refined/')}").method
+            assert method.refine == composed().model.steps.count
+            assert {**method, "refine": 0} == plain
 
 
 def test_every_classical_method_can_be_the_features():
