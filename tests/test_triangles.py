@@ -9,7 +9,7 @@ import pytest
 import gnnsync.triangles
 from gnnsync.angles import wrap
 from gnnsync.data.measurement import random_geometric
-from gnnsync.triangles import find_triangles
+from gnnsync.triangles import draw_triangles, find_triangles
 
 
 def brute_force(edge_index: np.ndarray) -> set[frozenset[int]]:
@@ -122,3 +122,37 @@ def test_working_memory_is_linear(monkeypatch):
 def test_complete_graph_has_all_of_them():
     index = np.array(list(permutations(range(6), 2))).T  # every pair in both directions
     assert len(find_triangles(index, 6)) == 20 * 2**3
+
+
+@pytest.mark.parametrize("enumerated", [True, False])
+def test_drawn_triangles_are_some_of_all_each_with_the_same_chance(enumerated, monkeypatch):
+    if not enumerated:
+        monkeypatch.setattr(gnnsync.triangles, "_ENUMERATE_BELOW", 0)
+        monkeypatch.setattr(gnnsync.triangles, "_WEDGES_PER_CHUNK", 16)
+    n, limit, draws = 14, 20, 400
+    rng = np.random.default_rng(5)
+    index = np.argwhere(np.triu(rng.random((n, n)) < 0.6, 1)).T
+    every = find_triangles(index, n)
+    place = {tuple(sorted(t)): i for i, t in enumerate(every.edges.tolist())}
+    assert len(every) > 2 * limit
+    count = np.zeros(len(every))
+    for draw in range(draws):
+        found = draw_triangles(index, n, limit, np.random.default_rng(draw))
+        assert len(found) == limit
+        which = [place[tuple(sorted(t))] for t in found.edges.tolist()]
+        assert len(set(which)) == limit
+        count[which] += 1
+        offset = rng.normal(size=n)[index]
+        np.testing.assert_allclose(found.sums(offset[0] - offset[1]), 0, atol=1e-12)
+    share = limit / len(every)
+    assert np.abs(count / draws - share).max() < 5 * np.sqrt(share * (1 - share) / draws)
+
+
+def test_a_generous_limit_draws_all_triangles():
+    index = np.argwhere(np.triu(np.ones((7, 7)), 1)).T
+    every, drawn = (
+        find_triangles(index, 7),
+        draw_triangles(index, 7, 1000, np.random.default_rng(0)),
+    )
+    np.testing.assert_array_equal(drawn.edges, every.edges)
+    np.testing.assert_array_equal(drawn.signs, every.signs)

@@ -6,9 +6,18 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from gnnsync.data import measurement
 from gnnsync.data.measurement import barabasi_albert, erdos_renyi, random_geometric
 
 MODELS = [erdos_renyi, barabasi_albert, random_geometric]
+
+
+@pytest.fixture(autouse=True, params=["networkx", "arrays"])
+def source(request, monkeypatch):
+    """Every law holds for both ways of drawing."""
+    if request.param == "arrays":
+        monkeypatch.setattr(measurement, "NETWORKX_NODES", 0)
+    return request.param
 
 
 def degrees(pairs: np.ndarray, n: int) -> np.ndarray:
@@ -98,3 +107,21 @@ def test_random_geometric_is_clustered_unlike_erdos_renyi():
 def test_random_geometric_extremes():
     assert random_geometric(10, 0.0, 0).shape == (2, 0)
     assert random_geometric(10, 1.0, 0).shape == (2, 45)
+
+
+def test_large_graphs_come_without_networkx(source, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "networkx", None)
+    if source == "networkx":
+        with pytest.raises(ImportError):
+            erdos_renyi(50, 0.1, 0)
+    else:
+        assert erdos_renyi(50, 0.1, 0).shape[1] > 0
+
+
+def test_pairs_are_decoded_exactly_where_floats_are_not():
+    n = 3_000_000_000
+    j = np.array([1, 2, n - 2, n - 1])
+    for i in (np.zeros_like(j), j - 1):
+        found = measurement._decoded(np.sort(j * (j - 1) // 2 + i))
+        np.testing.assert_array_equal(np.unique(found[1]), j)
+        np.testing.assert_array_equal(np.sort(found[0]), np.sort(i))

@@ -145,3 +145,16 @@ def test_repr():
     assert repr(UpsetLoss()) == "UpsetLoss(norm=mean)"
     assert repr(CycleLoss(0.5)) == "CycleLoss(variance_weight=0.5, max_triangles=None)"
     assert "tau=2" in repr(LinearLoss(2.0))
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_the_mean_over_drawn_triangles_is_near_the_mean_over_all(k, make_batch, random_angles):
+    batch = make_batch(graphs=2, trials=2, n=40)
+    count = min(len(graph.triangles) for graph in batch.graphs)
+    angles = random_angles(batch, k).detach()
+    whole, part = CycleLoss()(angles, batch), CycleLoss(max_triangles=count // 2)(angles, batch)
+    assert not torch.equal(whole, part)
+    # |wrap S| lies in [0, π]: its mean over N triangles strays by about 0.9/√N.
+    assert (whole - part).abs().max() < 5 * 0.9 / (count / 2 / k**2) ** 0.5
+    generous = CycleLoss(max_triangles=10 * max(len(g.triangles) for g in batch.graphs))
+    torch.testing.assert_close(generous(angles, batch), whole)
