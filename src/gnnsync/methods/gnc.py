@@ -104,7 +104,7 @@ def fused_angles(
     vectors = []
     for frequency in order:
         matrix = operator.normalised(graph.edge_weight, int(frequency))
-        value, vector = top_eigenvectors(matrix, 1, rng, bound=1.0)
+        value, vector, _ = top_eigenvectors(matrix, 1, rng, bound=1.0)
         vectors.append(max(float(value[0]), 0.0) * vector[:, 0])
     basis = np.stack(vectors, axis=1)
     waves = np.exp(1j * order[:, None] * grid)

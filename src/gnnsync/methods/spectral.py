@@ -54,12 +54,14 @@ def leading_angles(
     """Angles (n, k) of the top eigenvectors of H (n, n); of D⁻¹H if the degrees (n,) are given."""
     if degree is not None:
         matrix = normalise(matrix, degree)
-    values, vectors = top_eigenvectors(matrix, k, rng, bound=None if degree is None else 1.0)
+    values, vectors, products = top_eigenvectors(
+        matrix, k, rng, bound=None if degree is None else 1.0
+    )
     residual = eigen_residual(matrix, values, vectors)
     return Estimate(
         np.angle(vectors),
         converged=residual <= _RESIDUAL,
-        iterations=1,
+        iterations=max(products, 1),
         stop_reason="leading eigenvectors found",
         diagnostics={"top_eigenvalue": float(values[0]), "eigen_residual": residual},
     )

@@ -21,7 +21,7 @@ def start_angles(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> A
     operator = EdgeOperator(graph)
     matrix = operator.normalised(graph.edge_weight)
     count = min(k, graph.num_nodes)
-    _, vectors = top_eigenvectors(matrix, count, rng, bound=1.0)
+    vectors = top_eigenvectors(matrix, count, rng, bound=1.0).vectors
     if k == 1:
         return np.angle(vectors)
     # In D⁻¹H's eigenvectors D^{-1/2} v every node has the same modulus, whatever its degree.
