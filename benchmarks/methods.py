@@ -17,7 +17,9 @@ import time
 
 import numpy as np
 from scipy.sparse.linalg import eigsh
+from tqdm import tqdm
 
+from benchmarks.section import Section, spread
 from gnnsync import MeasurementGraph
 from gnnsync.data.measurement import erdos_renyi, random_geometric
 from gnnsync.data.priors import GammaAngles
@@ -35,19 +37,22 @@ def networks(model: str, eta: float, seeds: tuple[int, ...]) -> list[Measurement
     return SyntheticDataModule(MODELS[model], GammaAngles(), 360, 0.15, eta, seeds=seeds).graphs
 
 
-def print_ratios(repeats: int = 9) -> None:
-    """Median processor time of a solve over that of a bare `eigsh` call.
+def measure(repeats: int = 9) -> Section:
+    """Processor time of a solve over that of a bare `eigsh` call.
 
     As the bare call is given its matrix, so are the methods: matrix and components of the graph
     are built before the clock starts. Triangles are not.
     """
-    print("| network | edges | triangles | eigsh, ms | " + " | ".join(METHODS) + " |")
-    print("|---" * (4 + len(METHODS)) + "|")
-    for model, eta in (("ERO", 0.5), ("RGGO", 0.5)):
-        graph = networks(model, eta, (10,))[0]
+    section = Section(
+        "Classical methods against one bare `eigsh` (n = 360, p = .15, η = .5, one thread)",
+        ("method", "ERO", "RGGO"),
+        [[name] for name in METHODS],
+    )
+    for model in MODELS:
+        graph = networks(model, 0.5, (10,))[0]
         seconds: dict[str, list[float]] = {name: [] for name in ("eigsh", *METHODS)}
         # Interleaved, so that a busy machine slows all alike.
-        for seed in range(repeats):
+        for seed in tqdm(range(repeats), desc=f"methods, {model}"):
             for name in seconds:
                 fresh = graph.replace(angles=None, group=None)
                 matrix, _ = fresh.hermitian, fresh.components
@@ -57,10 +62,16 @@ def print_ratios(repeats: int = 9) -> None:
                 else:
                     METHODS[name]()(fresh, seed=seed)
                 seconds[name].append(time.process_time() - start)
-        middle = {name: float(np.median(times)) for name, times in seconds.items()}
-        cells = [f"{middle[name] / middle['eigsh']:.1f}" for name in METHODS]
-        head = f"| {model} p=.15 η={eta:g} | {graph.num_edges} | {len(graph.triangles)} "
-        print(head + f"| {1e3 * middle['eigsh']:.1f} | " + " | ".join(cells) + " |")
+        bare = np.array(seconds["eigsh"])
+        for row in section.rows:
+            ratio = np.array(seconds[row[0]]) / bare
+            section.figures.setdefault(row[0], {})[model] = float(np.median(ratio))
+            row.append(spread(ratio))
+        section.note += (
+            f"{model}: {graph.num_edges} edges, {len(graph.triangles)} triangles, "
+            f"`eigsh` {1e3 * np.median(bare):.1f} ms. "
+        )
+    return section
 
 
 def print_memory() -> None:
@@ -122,7 +133,7 @@ def main() -> None:
     elif arguments.accuracy:
         print_accuracy()
     else:
-        print_ratios()
+        print(measure().markdown())
 
 
 if __name__ == "__main__":

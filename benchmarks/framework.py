@@ -1,0 +1,107 @@
+"""What Hydra and Lightning add to a bare loop: `python -m benchmarks.framework`.
+
+The job is a cell of the paper (ERO p=.05, 5 networks × 2 trials, 1000 steps). The bare loop takes
+the same steps with the same parts: forward, backward, optimizer, evaluation every tenth step. It is
+compared with the training time of the same job under `gnnsync run`, measured in its own process
+between the first and the last step, with the CSV logger, checkpoints and the log on. Start-up is
+the whole life of a `gnnsync run` of one step on a small graph: imports, composing the config, data,
+features, the step, writing the result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from benchmarks.section import Section, spread
+from gnnsync.data.measurement import erdos_renyi
+from gnnsync.data.priors import GammaAngles
+from gnnsync.data.synthetic import SyntheticDataModule
+from gnnsync.learn import GNNSync, Training
+
+STEPS = 1000
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+def measure(repeats: int = 3) -> Section:
+    """Interleaved repeats; the ratio is taken within one."""
+    torch.set_num_threads(1)
+    bare, full, starts = [], [], []
+    for _ in tqdm(range(repeats), desc="framework"):
+        bare.append(bare_seconds())
+        full.append(job_seconds())
+        starts.append(startup_seconds())
+    added = [100.0 * (ours / loop - 1.0) for ours, loop in zip(full, bare, strict=True)]
+    row = [
+        spread(bare, " s"),
+        spread(full, " s"),
+        spread(added, " %"),
+        spread(starts, " s"),
+    ]
+    return Section(
+        "Framework cost, 1000 steps at R = 10 (one thread)",
+        ("bare loop", "`gnnsync run`, training", "added", "start-up and end of a one-step job"),
+        [row],
+        "Median and range over the repeats.",
+        {"added": added, "startup": starts},
+    )
+
+
+def bare_seconds() -> float:
+    """The same maths without Lightning, Hydra or bookkeeping."""
+    data = SyntheticDataModule(erdos_renyi, GammaAngles(), p=0.05, eta=0.6)
+    training = Training(max_steps=STEPS, patience=STEPS, accelerator="cpu")
+    module = GNNSync(training=training).build(data.graphs, seeds=range(10), trials=2)
+    optimizer = module.configure_optimizers()
+    start = time.perf_counter()
+    for step in range(STEPS):
+        for layer in module.modules():
+            if hasattr(layer, "step") and layer is not module:
+                layer.step = step
+        optimizer.zero_grad()
+        module.loss(module(final=False), module.batch).sum().backward()
+        optimizer.step()
+        if step % training.eval_every == 0:
+            module.evaluate()
+    return time.perf_counter() - start
+
+
+def job_seconds() -> float:
+    """Training time of the same job under `gnnsync run`."""
+    options = ["data.p=0.05", "data.eta=0.6", f"trainer.max_steps={STEPS}"]
+    options += [f"trainer.patience={STEPS}", "trials=2", "figures=false"]
+    with tempfile.TemporaryDirectory() as folder:
+        _run(options, folder)
+        (result,) = Path(folder).glob("*/*/result.json")
+        rows = json.loads(result.read_text())["rows"]
+    return float(sum(row["seconds_train"] for row in rows))
+
+
+def startup_seconds() -> float:
+    """Wall time of a whole job of one step."""
+    options = ["data.n=60", "data.p=0.3", "trials=1", "trainer.max_steps=1", "figures=false"]
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        _run(options, folder)
+        return time.perf_counter() - start
+
+
+def _run(options: list[str], folder: str) -> None:
+    command = [sys.executable, "-m", "gnnsync.cli", "run", *options, f"output_dir={folder}"]
+    environment = os.environ | ONE_THREAD
+    subprocess.run(command, check=True, env=environment, capture_output=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=3)
+    print(measure(parser.parse_args().repeats).markdown())

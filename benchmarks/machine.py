@@ -1,0 +1,35 @@
+"""What was measured on."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+
+_PACKAGES = ("gnnsync", "torch", "lightning", "hydra-core", "numpy", "scipy")
+
+
+def describe() -> dict[str, str]:
+    """Processor, memory and versions."""
+    found = {
+        "processor": _field("/proc/cpuinfo", "model name") or platform.processor() or "unknown",
+        "cores": str(os.cpu_count()),
+        "memory": _memory(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+    }
+    return found | {name: importlib.metadata.version(name) for name in _PACKAGES}
+
+
+def _memory() -> str:
+    kibibytes = _field("/proc/meminfo", "MemTotal").split()
+    return f"{int(kibibytes[0]) / 2**20:.0f} GiB" if kibibytes else "unknown"
+
+
+def _field(path: str, name: str) -> str:
+    try:
+        lines = Path(path).read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
