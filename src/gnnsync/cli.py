@@ -1,4 +1,4 @@
-"""The command `gnnsync`: run | solve."""
+"""The command `gnnsync`: run | solve | report."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ usage: gnnsync COMMAND ...
 commands:
   run     train or solve by config: gnnsync run data=rggo data.p=0.15 loss=cycle; -m sweeps
   solve   angles from offsets in a file: gnnsync solve offsets.csv --output angles.csv
+  report  figures, tables and a page from results: gnnsync report outputs/demo
 
 gnnsync COMMAND --help tells more.
 """
@@ -38,7 +39,11 @@ def main(argv: list[str] | None = None) -> int:
         from gnnsync.solve_command import main as solve
 
         return solve(rest)
-    print(f"gnnsync: {command or 'no command'}: must be one of run, solve", file=sys.stderr)
+    if command == "report":
+        from gnnsync.report.command import main as report
+
+        return report(rest)
+    print(f"gnnsync: {command or 'no command'}: must be one of run, solve, report", file=sys.stderr)
     print(USAGE, end="", file=sys.stderr)
     return 2
 

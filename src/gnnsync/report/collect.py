@@ -17,7 +17,6 @@ from gnnsync.experiments.results import FAILURE, RESULT, read_result, reproducin
 
 JOBS = "jobs.json"
 CONFIG = "config.yaml"
-_REPLICA = ["job_hash", "network_seed", "trial"]
 _SCALAR = (str, int, float, bool, type(None))
 
 
@@ -49,11 +48,11 @@ class Collection:
     """All that some folders hold.
 
     Args:
-        rows: one per replica, each once; columns as in `result.json`.
+        rows: one per replica of each sweep, once; columns as in `result.json`.
         lines: the override line of every finished job, by hash.
         folders: where each finished job lies, by hash.
         absent: jobs without a result.
-        duplicates: finished jobs that were found again elsewhere, and left out.
+        duplicates: finished jobs of the same sweep that were found again, and left out.
     """
 
     rows: pd.DataFrame
@@ -72,6 +71,7 @@ def collect(directories: Iterable[Path]) -> Collection:
     """
     found = Collection(pd.DataFrame())
     columns = _Columns()
+    seen: set[tuple[str, str]] = set()
     for directory in directories:
         expected: list[tuple[str, str, str]] = []
         absent: dict[str, Absent] = {}
@@ -80,15 +80,17 @@ def collect(directories: Iterable[Path]) -> Collection:
                 expected += _expected(folder)
             elif RESULT in names and (result := _result(folder)) is not None:
                 digest = str(result["job_hash"])
-                if digest in found.lines:
+                job = (str(result["rows"][0].get("sweep")), digest)
+                if job in seen:
                     found.duplicates += 1
                     continue
+                seen.add(job)
                 found.lines[digest] = _line(result.get("overrides"))
                 found.folders[digest] = folder
                 columns.add(result["rows"])
             elif {RESULT, FAILURE, CONFIG} & names:
                 absent[folder.name] = _absent(folder, names)
-        known = found.lines.keys() | absent.keys()
+        known = found.lines.keys() | absent.keys()  # a job done in another sweep is done
         lines = {digest: line for digest, _, line in expected}
         found.absent += [_with_line(job, lines.get(job.job_hash, "")) for job in absent.values()]
         found.absent += [
@@ -195,9 +197,7 @@ class _Columns:
     def frame(self) -> pd.DataFrame:
         for column in self._values.values():
             column.extend([None] * (self._count - len(column)))
-        frame = pd.DataFrame({name: _series(values) for name, values in self._values.items()})
-        keys = [name for name in _REPLICA if name in frame]
-        return frame.drop_duplicates(keys, ignore_index=True) if keys else frame
+        return pd.DataFrame({name: _series(values) for name, values in self._values.items()})
 
 
 def _series(values: list[Any]) -> pd.Series:

@@ -1,0 +1,138 @@
+"""A whole report: table of rows, figures, tables and the page, written into one folder."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import pandas as pd
+
+from gnnsync.experiments.paths import writable_directory
+from gnnsync.io.source import atomic_output
+from gnnsync.report.collect import Collection, ReportError, collect
+from gnnsync.report.figures import FORMATS, Drawing, drawings, save
+from gnnsync.report.page import page
+from gnnsync.report.tables import save_table, tables
+
+log = logging.getLogger(__name__)
+
+ROWS, PAGE = "rows.parquet", "index.html"
+# Starting a process costs as much as a few figures.
+_WORTH_A_POOL = 4
+
+
+@dataclass
+class Report:
+    """What was written, and from what.
+
+    Args:
+        folder: where.
+        collection: the rows, and the jobs without a result.
+        figures: files of figures.
+        tables: files of tables.
+    """
+
+    folder: Path
+    collection: Collection
+    figures: list[Path] = field(default_factory=list)
+    tables: list[Path] = field(default_factory=list)
+
+
+def write_report(
+    directories: Sequence[Path],
+    output: Path | None = None,
+    *,
+    together: bool = False,
+    workers: int = 1,
+) -> Report:
+    """Read all jobs below the folders and write the report.
+
+    Args:
+        directories: folders of sweeps, of jobs, or of whole outputs.
+        output: folder of the report; by default `report` in the one folder read, or here.
+        together: one set of figures and tables for all sweeps instead of one for each.
+        workers: processes that draw.
+    """
+    collection = collect(directories)
+    if collection.rows.empty:
+        raise ReportError(f"{', '.join(map(str, directories))}: {_nothing(collection)}")
+    inside = directories[0] if len(directories) == 1 else Path()
+    folder = writable_directory(output if output is not None else inside / "report")
+    report = Report(folder, collection)
+    _write_parquet(with_lines(collection), folder / ROWS)
+    heading = "gnnsync: " + ", ".join(sorted(map(str, _sweeps(collection.rows))))
+    _write(folder / PAGE, page(collection, _short(heading)).encode())
+    drawn: list[tuple[Drawing, Path]] = []
+    for sub, rows in _sets(collection.rows, together):
+        drawn += [(d, folder / "figures" / sub) for d in drawings(rows, collection.folders)]
+        for table in tables(rows):
+            report.tables += save_table(table, writable_directory(folder / "tables" / sub))
+    report.figures = save_all(drawn, workers=workers)
+    return report
+
+
+def save_all(
+    drawn: Sequence[tuple[Drawing, Path]], formats: Sequence[str] = FORMATS, *, workers: int = 1
+) -> list[Path]:
+    """Draw and write figures into their folders, in several processes if there are many."""
+    for folder in {folder for _, folder in drawn}:
+        writable_directory(folder)
+    task = partial(_save, formats=formats)
+    if workers > 1 and len(drawn) >= _WORTH_A_POOL:
+        # Fresh processes: a copy of one that has threads may lock up.
+        with ProcessPoolExecutor(min(workers, len(drawn)), get_context("spawn")) as pool:
+            return [path for paths in pool.map(task, drawn) for path in paths]
+    return [path for one in drawn for path in task(one)]
+
+
+def _save(drawn: tuple[Drawing, Path], formats: Sequence[str]) -> list[Path]:
+    return save(*drawn, formats)
+
+
+def with_lines(collection: Collection) -> pd.DataFrame:
+    """The rows with a column `overrides`: the line that runs the job again."""
+    return collection.rows.assign(overrides=collection.rows["job_hash"].map(collection.lines))
+
+
+def _sets(rows: pd.DataFrame, together: bool) -> Iterable[tuple[str, pd.DataFrame]]:
+    """The rows of each sweep with the name of its folder; of all if they belong together."""
+    names = _sweeps(rows)
+    if together or len(names) < 2:
+        keys = [c for c in ("job_hash", "network_seed", "trial") if c in rows]
+        return [("", rows.drop_duplicates(keys, ignore_index=True))]
+    return [(re.sub(r"[^\w.+-]+", "_", name), rows[rows["sweep"] == name]) for name in names]
+
+
+def _sweeps(rows: pd.DataFrame) -> list[str]:
+    return sorted(map(str, rows["sweep"].dropna().unique())) if "sweep" in rows else []
+
+
+def _nothing(collection: Collection) -> str:
+    if not collection.absent:
+        return "no results found: give a folder in which `gnnsync run` has written"
+    states = [job.state for job in collection.absent]
+    counts = ", ".join(f"{states.count(s)} {s}" for s in dict.fromkeys(states))
+    first = collection.absent[0]
+    return f"no finished job ({counts}); the first: {first.line or first.job_hash}: {first.reason}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def _write_parquet(rows: pd.DataFrame, path: Path) -> None:
+    buffer = io.BytesIO()
+    rows.to_parquet(buffer, index=False)
+    _write(path, buffer.getvalue())
+
+
+def _write(path: Path, content: bytes) -> None:
+    with atomic_output(path, "wb") as handle:
+        handle.write(content)  # type: ignore[arg-type]

@@ -1,0 +1,216 @@
+"""Tables as in the paper: mean ± standard deviation, the best and the second best marked."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from gnnsync.io.source import atomic_output
+from gnnsync.report.figures import parts
+from gnnsync.report.points import (
+    GRAPH,
+    LABEL,
+    METRICS,
+    NOISE,
+    aggregate,
+    data_columns,
+    labelled,
+    ordered,
+    shown,
+    title,
+    values_in_order,
+)
+
+_DIGITS = 3
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "η": r"$\eta$",
+    "σ": r"$\sigma$",
+    "τ": r"$\tau$",
+    "±": r"$\pm$",
+    "−": "--",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: a row per kind of data and noise level, a column per variant.
+
+    Args:
+        name: of its files, without the ending.
+        caption: what is shown.
+        by: the columns that identify a row, the noise level last.
+        points: from `aggregate`, one per row and variant.
+        metric: the column of `points` that is shown.
+    """
+
+    name: str
+    caption: str
+    by: list[str]
+    points: pd.DataFrame
+    metric: str
+
+    def markdown(self) -> str:
+        """Bold the best, <ins> (underlined) the second best."""
+        lines = [
+            _markdown(self.caption),
+            "",
+            "| " + " | ".join(map(_markdown, self._head)) + " |",
+            "|" + "---|" * len(self.by) + "---:|" * len(self.labels),
+        ]
+        marks = {1: "**{}**", 2: "<ins>{}</ins>"}
+        for row in self.rows:
+            cells = [marks.get(c.rank, "{}").format(c.text) if c else "" for c in row.cells]
+            lines.append("| " + " | ".join([*map(_markdown, row.texts), *cells]) + " |")
+        return "\n".join(lines) + "\n"
+
+    def latex(self) -> str:
+        r"""A `tabular` in the style of booktabs, with \textbf and \underline."""
+        lines = [
+            r"% needs \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_latex(self.caption)}}}",
+            rf"\begin{{tabular}}{{{'l' * len(self.by)}{'r' * len(self.labels)}}}",
+            r"\toprule",
+            " & ".join(map(_latex, self._head)) + r" \\",
+            r"\midrule",
+        ]
+        marks = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
+        for row in self.rows:
+            cells = [marks.get(c.rank, "%s") % _latex(c.text) if c else "" for c in row.cells]
+            lines.append(" & ".join([*map(_latex, row.texts), *cells]) + r" \\")
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+    def csv(self) -> str:
+        """One line per row and variant: mean, standard deviation, number of runs and rank."""
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        names = [name.removeprefix("data.") for name in self.by]
+        writer.writerow([*names, "variant", "mean", "std", "runs", "rank"])
+        for row in self.rows:
+            for label, cell in zip(self.labels, row.cells, strict=True):
+                if cell:
+                    numbers = [cell.mean, cell.spread, cell.runs, cell.rank]
+                    writer.writerow([*row.values, label, *numbers])
+        return buffer.getvalue()
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The variants, in the order of the columns."""
+        return ordered(list(self.points[LABEL]))
+
+    @property
+    def _head(self) -> list[str]:
+        return [title(name) for name in self.by] + self.labels
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The rows in order, with the rank of every cell among those shown; equal ones share it."""
+        keys = list(zip(*(self.points[name] for name in self.by), strict=True))
+        numbers = [self.points[f"{self.metric}{end}"] for end in ("", "_std", "_n")]
+        found: dict[tuple[object, ...], dict[str, tuple[float, float, int]]] = {}
+        for key, label, *values in zip(keys, self.points[LABEL], *numbers, strict=True):
+            found.setdefault(key, {})[label] = tuple(values)
+        order = [
+            {value: i for i, value in enumerate(values_in_order(name, self.points[name]))}
+            for name in self.by
+        ]
+
+        def place(key: tuple[object, ...]) -> list[int]:
+            return [places.get(v, len(places)) for places, v in zip(order, key, strict=True)]
+
+        return [self._row(key, found[key]) for key in sorted(found, key=place)]
+
+    def _row(self, key: tuple[object, ...], own: dict[str, tuple[float, float, int]]) -> Row:
+        ranking = sorted({round(mean, _DIGITS) for mean, _, _ in own.values() if mean == mean})
+        cells: list[Cell | None] = []
+        for label in self.labels:
+            mean, spread, runs = own.get(label, (float("nan"), 0.0, 0))
+            rank = 1 + ranking.index(round(mean, _DIGITS)) if mean == mean else 0
+            cells.append(Cell(mean, spread, int(runs), rank) if rank else None)
+        texts = [shown(name, value) for name, value in zip(self.by, key, strict=True)]
+        return Row(list(key), texts, cells)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure of a table; rank 1 is the best."""
+
+    mean: float
+    spread: float
+    runs: int
+    rank: int
+
+    @property
+    def text(self) -> str:
+        """Mean ± standard deviation."""
+        return f"{self.mean:.{_DIGITS}f} ± {self.spread:.{_DIGITS}f}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What identifies a row, as it is and as it is shown, and its cells (None: no run)."""
+
+    values: list[object]
+    texts: list[str]
+    cells: list[Cell | None]
+
+
+def tables(rows: pd.DataFrame) -> Iterator[Table]:
+    """A table of MSE, and of ANE for maps, per number of groups, graph and what else differs."""
+    if rows.empty:
+        return
+    rows = labelled(rows)
+    for metric in ("mse", "ane"):
+        if metric not in rows:
+            continue
+        for name, facts, part in parts(metric, rows[rows[metric].notna()], apart=(GRAPH,)):
+            inner = [c for c in data_columns(part) if part[c].nunique(dropna=False) > 1]
+            by = [*inner, *([NOISE] if NOISE in part else [])]
+            if not by:
+                by = [next(c for c in data_columns(part))]
+            points = aggregate(part, [*by, LABEL], [metric])
+            runs = points[f"{metric}_n"]
+            most = f"{runs.min()}" if runs.nunique() == 1 else f"{runs.min()} to {runs.max()}"
+            caption = f"{METRICS[metric]}, {facts}: mean ± standard deviation over {most} runs."
+            yield Table(name, caption, by, points, metric)
+
+
+def save_table(table: Table, folder: Path) -> list[Path]:
+    """Write it as Markdown, CSV and LaTeX."""
+    texts = {"md": table.markdown(), "csv": table.csv(), "tex": table.latex()}
+    paths = []
+    for ending, text in texts.items():
+        paths.append(folder / f"{table.name}.{ending}")
+        with atomic_output(paths[-1], "wb") as handle:
+            handle.write(text.encode())  # type: ignore[arg-type]
+    return paths
+
+
+def _markdown(text: str) -> str:
+    escaped = re.sub(r"([\\`*_{}\[\]|#~])", r"\\\1", text)
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
