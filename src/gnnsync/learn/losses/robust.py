@@ -10,7 +10,14 @@ from torch import Tensor, nn
 from gnnsync.errors import check_real
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.edges import edge_difference, per_edge
-from gnnsync.learn.noise import LEAST_ETA, MOST_SIGMA, implied_noise, inlier_density
+from gnnsync.learn.noise import (
+    LEAST_DOF,
+    LEAST_ETA,
+    MOST_DOF,
+    MOST_SIGMA,
+    implied_noise,
+    inlier_density,
+)
 
 # η stays this far from 0 and 1, where the likelihood of an edge may vanish.
 _MARGIN = 0.5 * LEAST_ETA
@@ -21,12 +28,13 @@ class RobustLoss(nn.Module):
 
     .. math::
         \mathcal{L} = -\frac1m \sum_e w_e \log\Bigl(η + \frac{1-η}{k} \sum_l
-        \frac{e^{κ(\cos r_{e,l} - 1)}}{e^{-κ} I_0(κ)}\Bigr), \qquad κ = σ^{-2},
+        f_{σ,ν}(r_{e,l})\Bigr),
 
-    uniform outliers and, for each of the k sets, inliers with von Mises noise. η and σ are learned
-    with the network, one pair per replica; before training they are fitted to the angles that the
-    network starts from. An edge that the angles cannot explain costs at most -log η, however
-    wrong it is, whereas the upset loss grows with its residual.
+    uniform outliers and, for each of the k sets, inliers whose noise f is Student's t of scale σ
+    with ν degrees of freedom (`inlier_density`): normal noise and heavier tails alike. η, σ and ν
+    are learned with the network, one of each per replica; before training they are fitted to the
+    angles that the network starts from. An edge that the angles cannot explain costs at most
+    -log η, however wrong it is, whereas the upset loss grows with its residual.
 
     Args:
         least_sigma: σ stays above; exact inliers would let it fall to 0 and the loss to -∞.
@@ -39,6 +47,7 @@ class RobustLoss(nn.Module):
         )
         self.logit_eta = nn.Parameter(torch.zeros(1))
         self.log_sigma = nn.Parameter(torch.full((1,), log(0.5)))
+        self.log_dof = nn.Parameter(torch.full((1,), log(5.0)))
 
     @property
     def eta(self) -> Tensor:
@@ -50,19 +59,28 @@ class RobustLoss(nn.Module):
         """σ (R,)."""
         return self.log_sigma.exp().clamp(self.least_sigma, MOST_SIGMA)
 
+    @property
+    def dof(self) -> Tensor:
+        """ν (R,)."""
+        return self.log_dof.exp().clamp(LEAST_DOF, MOST_DOF)
+
     @torch.no_grad()
     def calibrate(self, angles: Tensor, batch: ReplicaBatch) -> None:
-        """Give every replica its own η and σ, those most likely for `angles` (R, n, k)."""
-        eta, sigma = implied_noise(angles, batch, self.least_sigma)
-        self.logit_eta = nn.Parameter(torch.logit((eta - _MARGIN) / (1.0 - 2.0 * _MARGIN)))
-        self.log_sigma = nn.Parameter(sigma.log())
+        """Give every replica its own noise, that most likely for `angles` (R, n, k)."""
+        noise = implied_noise(angles, batch, self.least_sigma)
+        self.logit_eta = nn.Parameter(torch.logit((noise.eta - _MARGIN) / (1.0 - 2.0 * _MARGIN)))
+        self.log_sigma = nn.Parameter(noise.sigma.log())
+        self.log_dof = nn.Parameter(noise.dof.log())
 
     def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, k) → (R,)."""
+        # Before `calibrate` all replicas share one noise.
+        eta, sigma, dof = (
+            per_edge(value.expand(batch.replicas), batch)
+            for value in (self.eta, self.sigma, self.dof)
+        )
         cos = edge_difference(angles, batch).cos()
-        # Before `calibrate` all replicas share one pair.
-        eta, sigma = (per_edge(v.expand(batch.replicas), batch) for v in (self.eta, self.sigma))
-        density = inlier_density(cos, sigma**-2).mean(dim=-1)
+        density = inlier_density(cos, sigma, dof).mean(dim=-1)
         eta = eta.squeeze(-1)
         likelihood = torch.log(eta + (1.0 - eta) * density)
         return -((batch.weight * likelihood).sum(dim=1) / batch.num_edges).flatten()

@@ -77,7 +77,7 @@ class Reweighted(Steps):
     @torch.no_grad()
     def calibrate(self, angles: Tensor, batch: ReplicaBatch) -> None:
         """Scales in units of the noise that `angles` (R, n, k) imply."""
-        noise = implied_noise(angles, batch)[1]
+        noise = implied_noise(angles, batch).sigma
         self.log_scale.add_((noise.log() - log(_TYPICAL_NOISE)).unsqueeze(1))
 
     def project(self) -> None:
