@@ -25,6 +25,7 @@ def claim(folder: Path) -> Iterator[bool]:
         free = _lock(descriptor)
         if free:
             os.utime(descriptor)
+            _tidy(folder)
         yield free
     finally:
         os.close(descriptor)
@@ -48,6 +49,13 @@ def last_claimed(folder: Path) -> float:
         return (folder / LOCK).stat().st_mtime
     except OSError:
         return 0.0
+
+
+def _tidy(folder: Path) -> None:
+    """Remove what a process left half-written when it was killed."""
+    for pattern in (".*.tmp", "*.partial"):
+        for path in folder.glob(pattern):
+            path.unlink(missing_ok=True)
 
 
 def _lock(descriptor: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -21,6 +22,9 @@ from omegaconf.errors import OmegaConfBaseException
 from gnnsync.experiments.explain import explain, first_line
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.settings import ConfigError
+
+# Our configs of launchers have the names of the plugins' own, so that they come first.
+warnings.filterwarnings("ignore", message=r"\s*'hydra/launcher/\w+' is validated against")
 
 
 @contextmanager

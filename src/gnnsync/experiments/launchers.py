@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import shutil
 
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
+from gnnsync.errors import check_real
 from gnnsync.experiments.settings import ConfigError
+
+log = logging.getLogger(__name__)
 
 # The module that a launcher or sweeper of Hydra needs, and the extra of gnnsync that brings it.
 _EXTRAS = {
@@ -18,9 +22,13 @@ _EXTRAS = {
 }
 
 
-def check_launcher(hydra_config: DictConfig) -> None:
-    """Refuse a launcher whose package or program is missing, and say what to install."""
-    name = str(hydra_config.runtime.choices.get("hydra/launcher", ""))
+def check_launcher(cfg: DictConfig) -> None:
+    """Refuse a launcher that cannot work, and say what to install or change.
+
+    Args:
+        cfg: a config with Hydra's own part.
+    """
+    name = str(cfg.hydra.runtime.choices.get("hydra/launcher", ""))
     module, extra = _EXTRAS.get(name, (None, None))
     if module is not None and not _installed(module):
         raise ConfigError(
@@ -31,6 +39,10 @@ def check_launcher(hydra_config: DictConfig) -> None:
             "hydra/launcher = slurm: there is no sbatch here: start the sweep on a node of the "
             "cluster that can submit jobs, or use hydra/launcher=joblib"
         )
+    if "gpus_per_job" in cfg:
+        check_real("gpus_per_job", cfg.gpus_per_job, 0, 1, open_low=True)
+        if OmegaConf.select(cfg, "method.training.accelerator") == "cpu":
+            log.warning("the jobs hold a share of a GPU and do not use it: add trainer=gpu")
 
 
 def _installed(module: str) -> bool:

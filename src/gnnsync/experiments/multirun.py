@@ -11,6 +11,7 @@ from hydra._internal.hydra import Hydra
 from hydra.types import TaskFunction
 
 from gnnsync.errors import GnnsyncError
+from gnnsync.experiments.claim import claim
 from gnnsync.experiments.command import Command
 from gnnsync.experiments.launch import Launched, launch_all, sweep_launcher
 from gnnsync.experiments.paths import writable_directory
@@ -25,8 +26,8 @@ def run_sweep(hydra: Hydra, command: Command, task: TaskFunction) -> bool:
     """Run what is left of a sweep over given values; whether every job has succeeded."""
     plan = Plan.of(command.grids)
     for folder in plan.folders:
-        writable_directory(folder)
-    plan.write()
+        with claim(writable_directory(folder)):
+            plan.write(folder)
     launched = Launched()
     print(f"gnnsync: {plan}", file=sys.stderr)
     if plan.left:
@@ -52,7 +53,8 @@ def conclude_search(command: Command, since: float) -> bool:
 def _summarise(folders: Iterable[Path]) -> None:
     for folder in folders:
         try:
-            summarise(folder)
+            with claim(folder):
+                summarise(folder)
         except (OSError, GnnsyncError) as error:
             # The results of the jobs are what counts, and they are there.
             print(f"gnnsync: no summary in {folder}: {error}", file=sys.stderr)

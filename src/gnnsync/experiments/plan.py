@@ -115,13 +115,12 @@ class Plan:
         found = (path.parent for folder in self.folders for path in folder.glob(f"*/{RESULT}"))
         return sum(folder not in known for folder in found)
 
-    def write(self) -> None:
-        """Write `jobs.json` in each folder: the jobs of the sweep as it was last started."""
-        for folder in self.folders:
-            listed = [
-                {"job_hash": job.digest, "overrides": list(job.overrides)}
-                for job in self.jobs
-                if job.sweep_folder == folder
-            ]
-            with atomic_output(folder / JOBS, "wb") as handle:
-                handle.write(json.dumps({"jobs": listed}, indent=1).encode())  # type: ignore[arg-type]
+    def write(self, folder: Path) -> None:
+        """Write `jobs.json` in a folder: the jobs of the sweep as it was last started."""
+        listed = [
+            {"job_hash": job.digest, "overrides": list(job.overrides)}
+            for job in self.jobs
+            if job.sweep_folder == folder
+        ]
+        with atomic_output(folder / JOBS, "wb") as handle:
+            handle.write(json.dumps({"jobs": listed}, indent=1).encode())  # type: ignore[arg-type]

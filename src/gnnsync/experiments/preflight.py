@@ -16,7 +16,7 @@ def check_command(overrides: list[str], multirun: bool = False) -> Command:
     """
     command = Command.of(overrides, multirun)
     if multirun:
-        check_launcher(command.first.hydra)
+        check_launcher(command.first)
     for grid in command.grids:
         _check(grid)
     return command

@@ -1,0 +1,1 @@
+"""Launchers for `gnnsync run -m`; Hydra finds its plugins in the namespace `hydra_plugins`."""

@@ -1,0 +1,25 @@
+"""What the launchers share."""
+
+from __future__ import annotations
+
+from hydra.core.utils import JobReturn, JobStatus
+from hydra.plugins.launcher import Launcher
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig
+
+
+class ClusterLauncher(Launcher):
+    """A launcher whose jobs run elsewhere; one that dies is told and does not stop the others."""
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        """Keep what a launch needs."""
+        self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
+
+
+def died(error: Exception) -> JobReturn:
+    """What is left of a job that did not come back."""
+    done = JobReturn(status=JobStatus.FAILED)
+    done.return_value = error
+    return done

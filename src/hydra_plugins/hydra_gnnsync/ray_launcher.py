@@ -1,0 +1,65 @@
+"""Jobs as Ray tasks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hydra.core.singleton import Singleton
+from hydra.core.utils import JobReturn, configure_log, filter_overrides, setup_globals
+from omegaconf import DictConfig, open_dict
+
+from hydra_plugins.hydra_gnnsync.launcher import ClusterLauncher, died
+
+log = logging.getLogger(__name__)
+
+
+class RayLauncher(ClusterLauncher):
+    """hydra-ray-launcher, except that a worker that dies costs only its own job.
+
+    Args:
+        ray: `init` and `remote`, the arguments of `ray.init` and `ray.remote`.
+    """
+
+    def __init__(self, ray: DictConfig) -> None:
+        self.ray = ray
+
+    def launch(
+        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
+    ) -> Sequence[JobReturn]:
+        """Submit all jobs, then wait for each."""
+        # Ray is slow to load, and Hydra loads every plugin at every start.
+        from hydra_plugins.hydra_ray_launcher._launcher_util import launch_job_on_ray, start_ray
+
+        setup_globals()
+        configure_log(self.config.hydra.hydra_logging, self.config.hydra.verbose)
+        variables = self.ray.init.runtime_env.env_vars
+        variables.update({name: str(value) for name, value in variables.items()})
+        start_ray(self.ray.init)
+        log.info("%d jobs on Ray", len(job_overrides))
+        tasks = []
+        for number, overrides in enumerate(job_overrides, initial_job_idx):
+            log.info("\t#%d : %s", number, " ".join(filter_overrides(overrides)))
+            loader = self.hydra_context.config_loader
+            cfg = loader.load_sweep_config(self.config, list(overrides))
+            with open_dict(cfg):
+                cfg.hydra.job.id, cfg.hydra.job.num = f"job_id_for_{number}", number
+            state = Singleton.get_state()
+            tasks.append(
+                launch_job_on_ray(
+                    self.hydra_context, self.ray.remote, cfg, self.task_function, state
+                )
+            )
+        return list(_results(tasks))
+
+
+def _results(tasks: list[Any]) -> Iterator[JobReturn]:
+    import ray
+
+    for number, task in enumerate(tasks, 1):
+        try:
+            yield ray.get(task)
+        except ray.exceptions.RayError as error:
+            yield died(error)
+        log.info("%d of %d jobs have ended", number, len(tasks))
