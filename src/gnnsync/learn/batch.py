@@ -26,6 +26,7 @@ _DERIVED = (
     "offset_row",
     "own_ends",
     "phases",
+    "share_row",
 )
 
 
@@ -136,6 +137,11 @@ class ReplicaBatch(nn.Module):
     def offset_row(self) -> Tensor:
         """Offsets with the edges last, (G, 1, m)."""
         return self.offset.transpose(1, 2)
+
+    @cached_property
+    def share_row(self) -> Tensor:
+        """`share` with the edges last, (G, 1, m)."""
+        return self.share.transpose(1, 2)
 
     @cached_property
     def own_ends(self) -> tuple[Tensor, Tensor]:

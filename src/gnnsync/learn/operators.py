@@ -166,12 +166,18 @@ class Propagation(LinearOperator):
 
     def terms(self, x: Tensor, terms: int) -> tuple[Tensor, ...]:
         """(R, C, n, terms·d) → `terms` matrices (G·C·n, T·d): trials become columns."""
+        if self.trials == 1:  # nothing to move: fewer and cheaper views
+            if terms == 1:
+                return (x.reshape(-1, x.shape[-1]),)
+            return x.reshape(-1, terms, x.shape[-1] // terms).transpose(0, 1).contiguous().unbind()
         shape = (self.graphs, self.trials, self.channels, self.num_nodes, terms, -1)
         rows = x.reshape(shape).permute(4, 0, 2, 3, 1, 5)
         return rows.reshape(terms, self.graphs * self.channels * self.num_nodes, -1).unbind()
 
     def replicas(self, rows: Tensor, terms: int = 1) -> Tensor:
         """(G·C·n, terms·T·d) → (G, T, C, n, terms·d)."""
+        if self.trials == 1:
+            return rows.view(self.graphs, 1, self.channels, self.num_nodes, -1)
         shape = (self.graphs, self.channels, self.num_nodes, terms, self.trials, -1)
         return rows.view(shape).permute(0, 4, 1, 2, 3, 5).flatten(4)
 

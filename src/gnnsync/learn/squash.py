@@ -12,6 +12,8 @@ from gnnsync.angles import TWO_PI
 
 def squash(score: Tensor, bias: Tensor) -> Tensor:
     """2π·sigmoid(s + b) for scores s (R, n, k) and a bias b (R, 1, k)."""
+    if not torch.is_grad_enabled():
+        return torch.add(score, bias).sigmoid_().mul_(TWO_PI)
     angles: Tensor = _Squash.apply(score, bias)
     return angles
 

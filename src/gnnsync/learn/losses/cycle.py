@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -75,7 +76,7 @@ class _TriangleMean(torch.autograd.Function):
         if k > 1:
             label = group.view(-1).repeat(2)
             first, second, third = (label.index_select(0, side) for side in sides)
-            chosen = ((first == second) & (first == third)).nonzero().squeeze(1)
+            chosen = _positions((first == second) & (first == third))
             sides = [side.index_select(0, chosen) for side in sides]
             code = code.index_select(0, chosen) * k + first.index_select(0, chosen)
         number = torch.bincount(code, minlength=len(values) * k).clamp_(min=1)
@@ -99,6 +100,13 @@ class _TriangleMean(torch.autograd.Function):
             table.index_add_(0, side, by_sum)
         along, against = table.view(2, *ctx.shape)
         return along - against, None, None, None
+
+
+def _positions(mask: Tensor) -> Tensor:
+    """Where a mask (L,) holds. On a CPU NumPy finds out in a third of the time."""
+    if mask.is_cpu:
+        return torch.from_numpy(np.flatnonzero(mask.numpy()))
+    return mask.nonzero().squeeze(1)
 
 
 def _variance(values: Tensor, batch: ReplicaBatch) -> Tensor:

@@ -35,30 +35,23 @@ def edge_residual(angles: Tensor, batch: ReplicaBatch) -> tuple[Tensor, Tensor]:
     return residual.view(shape).transpose(1, 2), group.view(shape).transpose(1, 2).long()
 
 
-class _LeastResidual(torch.autograd.Function):
-    """min over groups of |wrap(y_src - y_dst - a)| for angles y (R, n, k).
+def mean_residual(angles: Tensor, batch: ReplicaBatch) -> Tensor:
+    """Weighted mean of M over the edges of each replica: (R, n, k) → (R,)."""
+    mean: Tensor = _MeanResidual.apply(angles, batch)
+    return mean
 
-    One node instead of a dozen: at n = 360 a node costs more than its arithmetic. Every group of
-    every replica is one contiguous column of edges, over which gathering, comparing and the
-    transposed incidence matrix are several times faster than over rows. The gradient is that of
-    the absolute value, the sign of the wrapped residual, in the group that is least.
+
+class _LeastResidual(torch.autograd.Function):
+    """`replica_residual` as one node instead of a dozen.
+
+    At n = 360 a node costs more than its arithmetic. The gradient is that of the absolute value,
+    the sign of the wrapped residual, in the group that is least.
     """
 
     @staticmethod
     def forward(ctx: Any, angles: Tensor, batch: ReplicaBatch) -> tuple[Tensor, Tensor]:
-        replicas, n, k = angles.shape
-        columns = angles.transpose(1, 2).reshape(batch.num_graphs, -1, n)
-        src, dst = (end.expand(-1, columns.shape[1], -1) for end in batch.own_ends)
-        signed = torch.gather(columns, 2, src).sub_(torch.gather(columns, 2, dst))
-        signed.sub_(batch.offset_row)
-        signed.sub_(torch.round(signed * (1.0 / TWO_PI)), alpha=TWO_PI)
-        signed = signed.view(replicas, k, -1)
-        first, *others = signed.abs().unbind(dim=1)
-        least, group = first, torch.zeros(first.shape, dtype=torch.int8, device=first.device)
-        # `min(dim)` with its indices takes ten times as long as these comparisons.
-        for label, other in enumerate(others, start=1):
-            group.masked_fill_(other < least, label)
-            least = torch.minimum(least, other)
+        signed = _signed(angles, batch)
+        least, group = _least(signed)
         ctx.mark_non_differentiable(group)
         ctx.save_for_backward(signed, group)
         ctx.batch = batch
@@ -66,15 +59,62 @@ class _LeastResidual(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        signed, group = ctx.saved_tensors
+        return _at_nodes(*ctx.saved_tensors, grads[0], ctx.batch), None
+
+
+class _MeanResidual(torch.autograd.Function):
+    """`mean_residual` as one node, for the same reason."""
+
+    @staticmethod
+    def forward(ctx: Any, angles: Tensor, batch: ReplicaBatch) -> Tensor:
+        signed = _signed(angles, batch)
+        least, group = _least(signed)
+        ctx.save_for_backward(signed, group)
+        ctx.batch = batch
+        return batch.edge_mean(least)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
         batch: ReplicaBatch = ctx.batch
-        replicas, k, m = signed.shape
-        slope = signed.sgn().mul_(grads[0].unsqueeze(1))
-        if k > 1:
-            labels = torch.arange(k, dtype=torch.int8, device=group.device).view(-1, 1)
-            slope.mul_(group.unsqueeze(1) == labels)
-        shape = (batch.num_graphs, batch.trials * k, -1)
-        columns = slope.view(*shape[:2], m).transpose(0, 1).reshape(shape[1], -1)
-        found = product_by_columns(batch.divergence, columns)
-        by_graph = found.view(shape[1], batch.num_graphs, -1).transpose(0, 1)
-        return by_graph.reshape(replicas, k, -1).transpose(1, 2), None
+        per_edge = grads[0].view(batch.num_graphs, -1, 1) * batch.share_row
+        return _at_nodes(*ctx.saved_tensors, per_edge.flatten(0, 1), batch), None
+
+
+def _signed(angles: Tensor, batch: ReplicaBatch) -> Tensor:
+    """wrap(y_src - y_dst - a), (R, n, k) → (R, k, m).
+
+    Every group of every replica is one contiguous column of edges, over which gathering, comparing
+    and the transposed incidence matrix are several times faster than over rows.
+    """
+    replicas, n, k = angles.shape
+    columns = angles.transpose(1, 2).reshape(batch.num_graphs, -1, n)
+    src, dst = (end.expand(-1, columns.shape[1], -1) for end in batch.own_ends)
+    signed = torch.gather(columns, 2, src).sub_(torch.gather(columns, 2, dst))
+    signed.sub_(batch.offset_row)
+    signed.sub_(torch.round(signed * (1.0 / TWO_PI)), alpha=TWO_PI)
+    return signed.view(replicas, k, -1)
+
+
+def _least(signed: Tensor) -> tuple[Tensor, Tensor]:
+    """Least |signed| over the groups, and the group that has it: (R, k, m) → (R, m), int8."""
+    least, *others = signed.abs().unbind(dim=1)
+    group = torch.zeros(least.shape, dtype=torch.int8, device=least.device)
+    # `min(dim)` with its indices takes ten times as long as these comparisons.
+    for label, other in enumerate(others, start=1):
+        group.masked_fill_(other < least, label)
+        least = torch.minimum(least, other)
+    return least, group
+
+
+def _at_nodes(signed: Tensor, group: Tensor, by_edge: Tensor, batch: ReplicaBatch) -> Tensor:
+    """Gradient with respect to the angles (R, n, k), given that with respect to M (R, m)."""
+    replicas, k, m = signed.shape
+    slope = signed.sgn().mul_(by_edge.unsqueeze(1))
+    if k > 1:
+        labels = torch.arange(k, dtype=torch.int8, device=group.device).view(-1, 1)
+        slope.mul_(group.unsqueeze(1) == labels)
+    shape = (batch.num_graphs, batch.trials * k, -1)
+    columns = slope.view(*shape[:2], m).transpose(0, 1).reshape(shape[1], -1)
+    found = product_by_columns(batch.divergence, columns)
+    by_graph = found.view(shape[1], batch.num_graphs, -1).transpose(0, 1)
+    return by_graph.reshape(replicas, k, -1).transpose(1, 2)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from gnnsync.errors import check_choice
 from gnnsync.learn.batch import ReplicaBatch
-from gnnsync.learn.losses.residual import replica_residual
+from gnnsync.learn.losses.residual import mean_residual, replica_residual
 
 NORMS = ("frobenius", "mean")
 
@@ -27,6 +27,8 @@ class UpsetLoss(nn.Module):
 
     def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, k) → (R,)."""
+        if self.norm == "mean":
+            return mean_residual(angles, batch)
         return self.from_residual(replica_residual(angles, batch)[0], batch)
 
     def from_residual(self, residual: Tensor, batch: ReplicaBatch) -> Tensor:
