@@ -59,7 +59,8 @@ class _LeastResidual(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return _at_nodes(*ctx.saved_tensors, grads[0], ctx.batch), None
+        signed, group = ctx.saved_tensors
+        return _at_nodes(signed, group, grads[0], ctx.batch), None
 
 
 class _MeanResidual(torch.autograd.Function):
@@ -75,9 +76,10 @@ class _MeanResidual(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        signed, group = ctx.saved_tensors
         batch: ReplicaBatch = ctx.batch
         per_edge = grads[0].view(batch.num_graphs, -1, 1) * batch.share_row
-        return _at_nodes(*ctx.saved_tensors, per_edge.flatten(0, 1), batch), None
+        return _at_nodes(signed, group, per_edge.flatten(0, 1), batch), None
 
 
 def _signed(angles: Tensor, batch: ReplicaBatch) -> Tensor:
