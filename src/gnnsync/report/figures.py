@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from gnnsync.io.source import atomic_output
 from gnnsync.pictures.maps import map_grid
-from gnnsync.report.panels import Curves, layout, panel_grid
+from gnnsync.report.panels import Curves, layout, literal, panel_grid
 from gnnsync.report.points import (
     DENSITY,
     GRAPH,
@@ -192,7 +192,7 @@ def _maps(rows: pd.DataFrame, folders: Mapping[str, Path]) -> Iterator[Drawing]:
             for eta in (level for level in levels if level in own):
                 path = folders.get(own[eta], Path()) / "solutions.npz"
                 if path.is_file():
-                    files[f"η = {eta:g}", label] = path
+                    files[f"η = {eta:g}", literal(label)] = path
         if files:
             order = sorted(files, key=lambda place: float(place[0].split("= ")[1]))
             yield MapDrawing(name, {place: files[place] for place in order})

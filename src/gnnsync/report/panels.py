@@ -24,7 +24,7 @@ from gnnsync.report.points import (
 from gnnsync.report.styles import Style
 
 _BAND = "#dfe3e8"
-_PANEL, _LEGEND, _MARGIN, _HEAD = (2.9, 2.35), 0.23, 0.62, 0.62
+_BAND_LABEL = "limit: oracle to certifiable"
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,49 @@ class Curves:
     zero: bool = False
 
 
+@dataclass(frozen=True)
+class _Frame:
+    """Inches of everything around the panels; computed, since fitting by trial takes seconds.
+
+    Args:
+        rows: of panels.
+        columns: of panels.
+        names: in the legend.
+    """
+
+    rows: int
+    columns: int
+    names: list[str]
+
+    @property
+    def width(self) -> float:
+        return max(2.9 * self.columns + 0.87, 4.8)
+
+    @property
+    def legend_columns(self) -> int:
+        entry = 0.75 + 0.07 * max(map(len, self.names), default=0)
+        return max(1, min(len(self.names), int((self.width - 0.2) / entry)))
+
+    @property
+    def below(self) -> float:
+        return 0.6 + 0.2 * -(-len(self.names) // self.legend_columns)
+
+    @property
+    def height(self) -> float:
+        return 2.35 * self.rows + 0.55 + self.below
+
+    @property
+    def margins(self) -> dict[str, float]:
+        return {
+            "left": 0.75 / self.width,
+            "right": 1 - 0.12 / self.width,
+            "bottom": self.below / self.height,
+            "top": 1 - 0.55 / self.height,
+            "wspace": 0.06,
+            "hspace": 0.24,
+        }
+
+
 def layout(points: pd.DataFrame) -> tuple[str | None, str | None, list[str]]:
     """Which data column makes the rows of panels, which the columns, and which split figures."""
     varying = [c for c in (GRAPH, DENSITY, PRIOR) if c in points and points[c].nunique() > 1]
@@ -74,19 +117,10 @@ def panel_grid(
     rows = values_in_order(down, points[down]) if down else [None]
     columns = values_in_order(across, points[across]) if across else [None]
     present = [name for name in styles if name in set(points[curves.line])]
-    legend = -(-(len(present) + 1) // max(1, int(2 * len(columns))))
-    width = _PANEL[0] * len(columns) + _MARGIN
-    height = _PANEL[1] * len(rows) + _HEAD + _LEGEND * legend + 0.35
-    figure = Figure(figsize=(max(width, 4.6), height))
+    frame = _Frame(len(rows), len(columns), [*present, _BAND_LABEL] if curves.band else present)
+    figure = Figure(figsize=(frame.width, frame.height))
     grid = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
-    figure.subplots_adjust(
-        left=_MARGIN / max(width, 4.6),
-        right=1 - 0.12 / max(width, 4.6),
-        bottom=(0.5 + 0.35 + _LEGEND * legend) / height,
-        top=1 - _HEAD / height,
-        wspace=0.06,
-        hspace=0.24,
-    )
+    figure.subplots_adjust(**frame.margins)
     banded = False
     for i, row in enumerate(rows):
         for j, column in enumerate(columns):
@@ -95,16 +129,23 @@ def panel_grid(
                 own = own if name is None else own[own[name] == value]
             banded |= _panel(axes, own, curves, styles)
             told = [(down, row), (across, column)]
-            axes.set_title(", ".join(said(name, v) for name, v in told if name), fontsize=9)
+            words = ", ".join(said(name, v) for name, v in told if name)
+            axes.set_title(literal(words), fontsize=9)
             if j == 0:
                 axes.set_ylabel(curves.y_label)
             if i == len(rows) - 1:
                 axes.set_xlabel(curves.x_label)
     if curves.symlog:
         grid[0, 0].set_ylim(bottom=0)
-    figure.suptitle(heading, fontsize=10, x=0.02, y=1 - 0.08 / height, ha="left", va="top")
-    _legend(figure, present, styles, banded, max(1, int(2 * len(columns))))
+    top = 1 - 0.08 / frame.height
+    figure.suptitle(literal(heading), fontsize=10, x=0.02, y=top, ha="left", va="top")
+    _legend(figure, present, styles, banded, frame.legend_columns)
     return figure
+
+
+def literal(text: str) -> str:
+    """Text that Matplotlib does not take for mathematics."""
+    return text.replace("$", r"\$")
 
 
 def _panel(axes: Axes, points: pd.DataFrame, curves: Curves, styles: Mapping[str, Style]) -> bool:
@@ -157,9 +198,11 @@ def _line(style: Style) -> dict[str, Any]:
 def _legend(
     figure: Figure, names: list[str], styles: Mapping[str, Style], banded: bool, columns: int
 ) -> None:
-    handles: list[Any] = [Line2D([], [], label=name, **_line(styles[name])) for name in names]
+    handles: list[Any] = [
+        Line2D([], [], label=literal(name), **_line(styles[name])) for name in names
+    ]
     if banded:
-        handles.append(Patch(color=_BAND, label="limit: oracle to certifiable"))
+        handles.append(Patch(color=_BAND, label=_BAND_LABEL))
     figure.legend(
         handles=handles,
         ncols=columns,

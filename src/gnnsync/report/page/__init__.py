@@ -23,6 +23,7 @@ from gnnsync.report.points import (
     data_columns,
     labelled,
     ordered,
+    said,
     shown,
     title,
     values_in_order,
@@ -58,9 +59,9 @@ def page(collection: Collection, heading: str) -> str:
 def page_data(collection: Collection) -> dict[str, Any]:
     """What the page shows: points, not rows, and the jobs that have no result."""
     rows = labelled(collection.rows)
+    # Data from a file have no noise level that anyone knows.
+    rows = rows.assign(**{NOISE: rows[NOISE].fillna(0.0) if NOISE in rows else 0.0})
     once = rows.drop_duplicates([c for c in ("job_hash", "network_seed", "trial") if c in rows])
-    if NOISE not in once:
-        rows, once = rows.assign(**{NOISE: 0.0}), once.assign(**{NOISE: 0.0})
     sweeps = sorted(rows["sweep"].dropna().unique()) if "sweep" in rows else []
     sets = [("all", once)]
     if len(sweeps) > 1:
@@ -80,7 +81,12 @@ def page_data(collection: Collection) -> dict[str, Any]:
         "jobs": int(once["job_hash"].nunique()),
         "sweeps": [name for name, _ in sets],
         "columns": [
-            {"key": name, "title": title(name), "values": [shown(name, v) for v in values[name]]}
+            {
+                "key": name,
+                "title": title(name),
+                "prefix": said(name, ""),
+                "values": [shown(name, v) for v in values[name]],
+            }
             for name in columns
         ],
         "metrics": [

@@ -159,7 +159,7 @@
     const canvas = byId("canvas"), all = selected(), shown = visible();
     const metric = data.metrics[state.metric], m = AT.metric(state.metric);
     drawn = [];
-    const told = data.columns.map((c, i) => `${c.title} ${c.values[state.columns[i]]}`);
+    const told = data.columns.map((c, i) => c.prefix + c.values[state.columns[i]]);
     byId("selection").textContent = `${metric.title}: ${told.join(", ")}`;
     if (!shown.length) {
       canvas.replaceChildren(make("p", { class: "empty" },
@@ -337,7 +337,7 @@
       const name = make("td");
       name.append(make("span", { class: "dot", style: `background:${look.colour}` }), document.createTextNode(look.label));
       const line = make("td", { class: "line" });
-      line.append(make("code", {}, command(p)));
+      line.append(make("code", { title: command(p) }, command(p)));
       row.append(make("td", { class: "number" }, String(p[AT.noise])), name,
         make("td", { class: p[m] === best.get(p[AT.noise]) ? "number best" : "number" }, number(p[m])),
         make("td", { class: "number" }, number(p[m + 1])), make("td", { class: "number" }, String(p[m + 2])), line);
@@ -358,9 +358,10 @@
     const jobs = data.absent.slice().sort((a, b) => (absentSort.down ? -1 : 1) * compare(a[absentSort.key], b[absentSort.key]));
     table.tBodies[0].replaceChildren(...jobs.slice(0, all ? jobs.length : FIRST).map((job) => {
       const row = make("tr"), line = make("td", { class: "line" }), digest = make("td");
-      if (job.command) line.append(make("code", {}, `gnnsync run ${job.command}`));
+      const text = `gnnsync run ${job.command}`;
+      if (job.command) line.append(make("code", { title: text }, text));
       digest.append(make("code", {}, job.job));
-      row.append(make("td", { class: "state" }, job.state), make("td", {}, job.sweep), make("td", {}, job.reason), line, digest);
+      row.append(make("td", { class: "state" }, job.state), make("td", {}, job.sweep), make("td", { class: "reason" }, job.reason), line, digest);
       return row;
     }));
     byId("more").hidden = all || jobs.length <= FIRST;
