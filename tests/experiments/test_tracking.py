@@ -107,6 +107,17 @@ def test_a_map_is_among_the_pictures(offline, tmp_path):
     assert found.summary["ane"] >= 0
 
 
+def test_without_a_login_a_job_goes_on_offline_and_says_so(composed, tmp_path, monkeypatch, caplog):
+    pytest.importorskip("wandb", reason="needs wandb; install the wandb extra")
+    monkeypatch.delenv("WANDB_API_KEY", raising=False)
+    monkeypatch.setenv("NETRC", str(tmp_path / "none"))
+    run_job(composed(f"output_dir={tmp_path}", "logger=wandb", "method=spectral_rn"))
+    assert "Weights & Biases: no login found (run `wandb login` once" in caplog.text
+    (path,) = tmp_path.rglob("*.wandb")
+    assert path.parent.name.startswith("offline-run-")
+    assert read_finished(path).exit_code == 0
+
+
 def test_nothing_of_the_machine_goes_into_a_run(offline, tmp_path):
     import getpass
     import platform
