@@ -175,6 +175,16 @@ def test_tensorboard_has_losses_metrics_and_pictures(composed, tmp_path):
     assert set(found.Tags()["images"]) == {"loss", "angles"}
 
 
+def test_any_lightning_logger_can_be_named_and_its_options_are_not_kept(composed, tmp_path):
+    target = "+logger._target_=lightning.pytorch.loggers.CSVLogger"
+    small = ["method=spectral_rn", "figures=false", "logger=none", target, "+logger.prefix=secret"]
+    run_job(composed(f"output_dir={tmp_path}", *small))
+    (metrics,) = tmp_path.rglob("metrics.csv")
+    assert "secret-mse" in metrics.read_text()
+    for name in ("config.yaml", "result.json", "job.log", "hparams.yaml"):
+        assert "secret" not in next(tmp_path.rglob(name)).read_text()
+
+
 def test_a_failing_job_still_writes_its_losses(composed, tmp_path, monkeypatch):
     monkeypatch.setattr(job, "result_rows", None)
     with pytest.raises(TypeError):

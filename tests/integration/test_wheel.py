@@ -46,6 +46,13 @@ def test_wheel_holds_every_config(wheel):
         assert f"gnnsync/conf/{path.relative_to(ROOT / 'conf')}" in names
 
 
+def test_wheel_holds_what_the_report_page_is_made_of(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    for ending in ("html", "css", "js"):
+        assert f"gnnsync/report/page/page.{ending}" in names
+
+
 def test_installed_wheel_runs_from_another_folder(wheel, tmp_path):
     home = tmp_path / "venv"
     venv.create(home, with_pip=True)
