@@ -119,14 +119,19 @@ def _against_noise(kind: str, rows: pd.DataFrame, metric: str) -> Iterator[Drawi
     """A metric against η, a line per variant."""
     if rows.empty or metric not in rows or NOISE not in rows:
         return
-    curves = Curves(
-        NOISE, metric, LABEL, _noise_label(rows), METRICS[metric], symlog=True, band=metric == "mse"
-    )
+    curves = noise_curves(rows, metric)
     looks = styles(list(rows[LABEL]))
     for name, heading, part in parts(kind, rows[rows[metric].notna()]):
         if part[NOISE].nunique() > 1:
             points = aggregate(part, [*_panels(part), NOISE, LABEL], [metric])
             yield CurveDrawing(name, points, curves, looks, heading)
+
+
+def noise_curves(rows: pd.DataFrame, metric: str) -> Curves:
+    """A metric against η, a line per variant; the limits behind the MSE."""
+    return Curves(
+        NOISE, metric, LABEL, _noise_label(rows), METRICS[metric], symlog=True, band=metric == "mse"
+    )
 
 
 def _ablation(rows: pd.DataFrame) -> pd.DataFrame:
@@ -223,7 +228,7 @@ def parts(
         constant = [
             name
             for name in (GROUPS, GRAPH, PRIOR, DENSITY, "data.n", "data.inlier_noise", *splits)
-            if name in part and part[name].nunique() == 1
+            if name in part and part[name].nunique() == 1 and part[name].iloc[0] != 0
         ]
         facts = [said(name, part[name].iloc[0]) for name in dict.fromkeys(constant)]
         yield "_".join([kind, *words]), ", ".join(facts), part

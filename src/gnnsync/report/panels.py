@@ -107,34 +107,48 @@ def layout(points: pd.DataFrame) -> tuple[str | None, str | None, list[str]]:
 
 
 def panel_grid(
-    points: pd.DataFrame,
-    curves: Curves,
-    styles: Mapping[str, Style],
-    heading: str = "",
+    points: pd.DataFrame, curves: Curves, styles: Mapping[str, Style], heading: str = ""
 ) -> Figure:
     """One panel per value of the columns that `layout` names; a missing one stays empty."""
     down, across, _ = layout(points)
     rows = values_in_order(down, points[down]) if down else [None]
     columns = values_in_order(across, points[across]) if across else [None]
-    present = [name for name in styles if name in set(points[curves.line])]
-    frame = _Frame(len(rows), len(columns), [*present, _BAND_LABEL] if curves.band else present)
+    panels: list[list[tuple[str, pd.DataFrame]]] = []
+    for row in rows:
+        panels.append([])
+        for column in columns:
+            own = points
+            chosen = [(name, v) for name, v in ((down, row), (across, column)) if name is not None]
+            for name, value in chosen:
+                own = own[own[name] == value]
+            panels[-1].append((", ".join(said(name, v) for name, v in chosen), own))
+    return draw_panels(panels, curves, styles, heading)
+
+
+def draw_panels(
+    panels: list[list[tuple[str, pd.DataFrame]]],
+    curves: Curves,
+    styles: Mapping[str, Style],
+    heading: str = "",
+) -> Figure:
+    """Rows of panels, each a title and its points; shorter rows leave their places empty."""
+    names = {name for row in panels for _, own in row for name in own[curves.line].unique()}
+    present = [name for name in styles if name in names]
+    width = max(map(len, panels))
+    frame = _Frame(len(panels), width, [*present, _BAND_LABEL] if curves.band else present)
     figure = Figure(figsize=(frame.width, frame.height))
-    grid = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
+    grid = figure.subplots(len(panels), width, squeeze=False, sharex=True, sharey=True)
     figure.subplots_adjust(**frame.margins)
     banded = False
-    for i, row in enumerate(rows):
-        for j, column in enumerate(columns):
-            axes, own = grid[i, j], points
-            for name, value in ((down, row), (across, column)):
-                own = own if name is None else own[own[name] == value]
+    for places, row in zip(grid, panels, strict=True):
+        for axes, (words, own) in zip(places, row, strict=False):
             banded |= _panel(axes, own, curves, styles)
-            told = [(down, row), (across, column)]
-            words = ", ".join(said(name, v) for name, v in told if name)
             axes.set_title(literal(words), fontsize=9)
-            if j == 0:
-                axes.set_ylabel(curves.y_label)
-            if i == len(rows) - 1:
-                axes.set_xlabel(curves.x_label)
+        for axes in places[len(row) :]:
+            axes.set_visible(False)
+        places[0].set_ylabel(curves.y_label)
+    for axes in grid[-1]:
+        axes.set_xlabel(curves.x_label)
     if curves.symlog:
         grid[0, 0].set_ylim(bottom=0)
     top = 1 - 0.08 / frame.height
