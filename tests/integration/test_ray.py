@@ -1,0 +1,121 @@
+"""Sweeps on a real Ray cluster with four logical GPUs."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gnnsync.experiments.composing import hydra_configs
+from gnnsync.experiments.launch import sweep_launcher
+from tests.integration.rendezvous import notes, where
+
+# A cluster lets in those who know its token; Ray reads these when it is loaded.
+os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+ray = pytest.importorskip("ray")
+pytest.importorskip("hydra_plugins.hydra_ray_launcher")
+
+RAY = str(Path(sys.executable).parent / "ray")
+SMALL = ["data.n=30", "data.p=0.4", "data.seeds=[10]", "trials=1", "figures=false", "logger=none"]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A cluster of one node that any number of drivers may connect to."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    port = 20000 + os.getpid() % 10000
+    head = ["start", "--head", f"--port={port}", "--num-gpus=4", "--num-cpus=8"]
+    quiet = ["--include-dashboard=false", "--disable-usage-stats", "--block"]
+    log = (tmp_path_factory.mktemp("ray") / "head.log").open("w+")
+    cluster = subprocess.Popen(
+        [RAY, *head, *quiet, "--object-store-memory=100000000"],
+        env=environment,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    _wait_for(cluster, Path(log.name))
+    yield f"127.0.0.1:{port}"
+    if ray.is_initialized():
+        ray.shutdown()
+    cluster.terminate()
+    cluster.wait(timeout=60)
+
+
+def _wait_for(process: subprocess.Popen, log: Path) -> None:
+    end = time.monotonic() + 120
+    while "Ray runtime started" not in log.read_text():
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < end, log.read_text()
+        time.sleep(0.2)
+
+
+def run_together(address: str, folder: Path, jobs: int, share: float) -> list[dict]:
+    """Run jobs that end only when all of them run at the same time."""
+    folder.mkdir()
+    shared = ["hydra/launcher=ray_gpu", f"gpus_per_job={share}", f"output_dir={folder}"]
+    overrides = [
+        *shared,
+        f"hydra.launcher.ray.init.address={address}",
+        "hydra.launcher.ray.remote.num_cpus=0.5",
+    ]
+    with hydra_configs() as hydra:
+        launcher = sweep_launcher(hydra, overrides, where)
+        batch = [[f"output_dir={folder}", f"trials={jobs}", f"seed={s}"] for s in range(jobs)]
+        done = launcher.launch(batch, 0)
+    returned = [job.return_value for job in done]
+    assert sorted(notes(folder), key=str) == sorted(returned, key=str)
+    return returned
+
+
+def test_every_job_has_a_gpu_of_its_own_and_a_fresh_process(address, tmp_path):
+    alone = run_together(address, tmp_path / "alone", jobs=4, share=1)
+    assert sorted(job["gpus"] for job in alone) == ["0", "1", "2", "3"]
+    shared = run_together(address, tmp_path / "shared", jobs=8, share=0.5)
+    assert Counter(job["gpus"] for job in shared) == dict.fromkeys("0123", 2)
+    assert len({job["pid"] for job in alone + shared}) == 12
+    assert {job["threads"] for job in alone + shared} == {"1"}
+
+
+def test_a_job_that_dies_costs_only_itself_and_runs_on_the_next_start(address, tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    sweep = [
+        *SMALL,
+        f"output_dir={tmp_path}",
+        "hydra/launcher=ray",
+        f"hydra.launcher.ray.init.address={address}",
+        "hydra.launcher.ray.remote.max_retries=0",
+        "method=trivial",
+        "method._target_=tests.integration.probe.Probe",
+        f"+method.folder={folder}",
+        "+method.fatal=true,false",
+        "+method.name=one",
+    ]
+    first = gnnsync(sweep, code=1)
+    assert "2 jobs: 0 done, 0 failed before, 2 new" in first
+    assert "1 of 2 jobs have no result" in first
+    assert "Traceback" not in first
+    assert len(list(tmp_path.rglob("result.json"))) == 1
+    second = gnnsync(sweep, code=0)
+    assert "2 jobs: 1 done, 0 failed before, 1 new" in second
+    assert len(list(tmp_path.rglob("result.json"))) == 2
+
+
+def gnnsync(overrides: list[str], code: int) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "gnnsync.cli", "run", "-m", *overrides],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+    assert done.returncode == code, done.stderr
+    return done.stderr
