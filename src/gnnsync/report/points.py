@@ -70,7 +70,8 @@ def data_columns(rows: pd.DataFrame) -> list[str]:
     """
     axes = [name for name in (GROUPS, GRAPH, PRIOR, DENSITY) if name in rows]
     others = [str(name) for name in rows if str(name).startswith("data.") and name not in axes]
-    varying = [name for name in others if name != NOISE and rows[name].nunique(dropna=False) > 1]
+    # What only one kind of data has (neighbours of a patch) tells nothing that the graph does not.
+    varying = [name for name in others if name != NOISE and rows[name].nunique() > 1]
     return axes + varying
 
 

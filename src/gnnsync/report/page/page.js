@@ -159,7 +159,8 @@
     const canvas = byId("canvas"), all = selected(), shown = visible();
     const metric = data.metrics[state.metric], m = AT.metric(state.metric);
     drawn = [];
-    const told = data.columns.map((c, i) => c.prefix + c.values[state.columns[i]]);
+    const told = data.columns.map((c, i) => [c.prefix, c.values[state.columns[i]]])
+      .filter(([, value]) => value !== "–").map((pair) => pair.join(""));
     byId("selection").textContent = `${metric.title}: ${told.join(", ")}`;
     if (!shown.length) {
       canvas.replaceChildren(make("p", { class: "empty" },
@@ -357,7 +358,7 @@
     headed(table, columns, absentSort, () => absent(all));
     const jobs = data.absent.slice().sort((a, b) => (absentSort.down ? -1 : 1) * compare(a[absentSort.key], b[absentSort.key]));
     table.tBodies[0].replaceChildren(...jobs.slice(0, all ? jobs.length : FIRST).map((job) => {
-      const row = make("tr"), line = make("td", { class: "line" }), digest = make("td");
+      const row = make("tr"), line = make("td", { class: "line" }), digest = make("td", { class: "job" });
       const text = `gnnsync run ${job.command}`;
       if (job.command) line.append(make("code", { title: text }, text));
       digest.append(make("code", {}, job.job));
