@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 
+from gnnsync.cli import main
 from gnnsync.errors import GnnsyncError
 from gnnsync.experiments import job
 from gnnsync.experiments.job import run_job
@@ -150,6 +151,14 @@ def test_a_bad_option_is_one_line(composed, tmp_path):
         with pytest.raises(GnnsyncError, match=message) as error:
             run_job(composed(f"output_dir={tmp_path}", "logger=wandb", override))
         assert "\n" not in str(error.value)
+
+
+def test_a_sweep_with_a_bad_logger_is_refused_as_a_whole(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["gnnsync"])
+    sweep = ["data.eta=0.1,0.2", f"output_dir={tmp_path}", "logger=wandb", "logger.mode=never"]
+    assert main(["run", "-m", *sweep]) == 2
+    assert "logger.mode = 'never': must be one of online, offline" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_csv_has_losses_and_final_metrics(composed, tmp_path):

@@ -7,6 +7,7 @@ from gnnsync.experiments.grid import Grid
 from gnnsync.experiments.launchers import check_launcher
 from gnnsync.experiments.paths import writable_directory
 from gnnsync.experiments.settings import build, job_hash
+from gnnsync.experiments.tracking import make_tracker
 
 
 def check_command(overrides: list[str], multirun: bool = False) -> Command:
@@ -27,4 +28,4 @@ def _check(grid: Grid) -> None:
         cfg = grid.config(point)
         settings, _, _ = build(cfg)
         job_hash(cfg)
-        writable_directory(settings.output_dir)
+        make_tracker(cfg, writable_directory(settings.output_dir))
