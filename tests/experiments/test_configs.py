@@ -32,6 +32,7 @@ SWAPPABLE = [
         "loss",
         "optimizer",
         "trainer",
+        "anchors",
         "logger",
         "experiment",
         "debug",
@@ -44,11 +45,13 @@ SWAPPABLE = [
 def test_choice_builds(composed, group, choice, tmp_path):
     extra: list[str] = []
     small = [f"{group}={choice}"]
-    if (group, choice) == ("data", "points"):
+    if (group, choice) == ("anchors", "file"):
+        extra = [f"anchors.path={tmp_path / 'known.csv'}"]
+    elif (group, choice) == ("data", "points"):
         extra = [f"data.path={_cloud(tmp_path)}"]
     elif (group, choice) == ("data", "file"):
         extra = [f"data.path={_offsets(tmp_path)}"]
-    maps = group == "experiment" and choice.endswith(("us_cities", "pacm"))
+    maps = group == "experiment" and choice.endswith(("us_cities", "pacm", "maps"))
     if maps or (group == "data" and choice not in ("ero", "bao", "rggo")):
         from hydra import compose, initialize_config_dir
 

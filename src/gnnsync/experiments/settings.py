@@ -32,6 +32,7 @@ _PLACES = {
     "method.loss": "loss",
     "method.optimizer": "optimizer",
     "method.training": "trainer",
+    "method.anchors": "anchors",
     "data.angles": "prior",
 }
 

@@ -18,6 +18,13 @@ from torch import Tensor, nn
 
 from gnnsync.errors import ParameterError, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
+from gnnsync.learn.anchors import (
+    AnchoredLoss,
+    Anchors,
+    NoAnchors,
+    anchored,
+    known_angles,
+)
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.encoders import DIMPA
 from gnnsync.learn.encoders.base import Encoder
@@ -62,7 +69,8 @@ class GNNSync:
     The parts are factories, called with the sizes that the graph and k dictate: `encoder(replicas,
     in_features, groups)`, `steps(replicas)`, `optimizer(parameters)`. `spread` is the size
     of the head's scores before training (see `calibrate` of `AngleHead` and `PhaseHead`); None
-    leaves them as they were drawn.
+    leaves them as they were drawn. Angles that `anchors` knows enter the features and, with
+    `anchor_weight`, the loss, and fix the rotation of the answer.
     """
 
     any_k: ClassVar[bool] = True
@@ -74,10 +82,13 @@ class GNNSync:
     optimizer: OptimizerFactory = field(default_factory=default_optimizer)
     training: Training = field(default_factory=Training)
     spread: float | None = 0.25
+    anchors: Anchors = field(default_factory=NoAnchors)
+    anchor_weight: float = 1.0
 
     def __post_init__(self) -> None:
         if self.spread is not None:
             check_real("spread", self.spread, 0, open_low=True)
+        check_real("anchor_weight", self.anchor_weight, 0)
         # Built once at size one, so that a bad parameter is told before any work.
         _try("encoder", self.encoder, 1, 1, 1)
         _try("steps", self.steps, 1)
@@ -127,18 +138,27 @@ class GNNSync:
         """The untrained module of R = G·T replicas, every replica drawn from its own seed."""
         check_integer("k", k, 1)
         dtype = self.training.dtype
+        known = known_angles(self.anchors, graphs, k, trials)
         batch = ReplicaBatch(graphs, trials, dtype)
         own = [check_integer("seeds", seed, 0) for seed in seeds]
         if len(own) != batch.replicas:
             raise ParameterError("seeds", own, f"{batch.replicas} numbers, one per replica")
         features = replica_features(self.features, batch, k, own)
+        if known is not None and self._angular:
+            pairs = zip(features.numpy(), known, strict=True)
+            features = torch.tensor(np.stack([anchored(*pair) for pair in pairs]), dtype=dtype)
         encoder = self.encoder(batch.replicas, features.shape[-1], k)
         encoder.attach(batch)
         head = encoder.head(batch.replicas, k)
         steps = self.steps(batch.replicas)
+        if known is not None:
+            steps.pin(torch.tensor(known, dtype=dtype))
         network = nn.ModuleList([encoder, head, steps]).to(dtype)
         prepare_replicas(network, own)
-        loss = copy.deepcopy(self.loss).to(dtype)
+        loss = copy.deepcopy(self.loss)
+        if known is not None:
+            loss = AnchoredLoss(loss, torch.from_numpy(known), self.anchor_weight)
+        loss = loss.to(dtype)
         encoder.eval()
         with torch.no_grad():
             if self.spread is not None:
@@ -165,12 +185,15 @@ class GNNSync:
     def _collect(self, module: SyncModule, seconds_setup: float, seconds_train: float) -> Fitted:
         batch, progress = module.batch, module.progress
         angles = module.predict().numpy()
+        known = known_angles(self.anchors, batch.graphs, angles.shape[-1], batch.trials)
         status, taken = module.status(), progress.steps_taken()
         solutions = []
         for r in range(batch.replicas):
             found = angles[r]
             if not np.isfinite(found).all():
                 found = self._fallback(module, r, found.shape)
+            if known is not None:
+                found = anchored(found, known[r])
             if status[r] is Status.DIVERGED:
                 log.warning("replica %d diverged at step %d; its best state is kept", r, taken[r])
             solutions.append(
@@ -201,13 +224,17 @@ class GNNSync:
         self, module: SyncModule, replica: int, shape: tuple[int, ...]
     ) -> NDArray[np.float64]:
         """What a network without finite angles returns: its input angles, or zeros."""
-        angular = isinstance(self.features, MethodFeatures)
         log.warning(
             "replica %d has no finite angles: %s are returned",
             replica,
-            "its features" if angular else "zeros",
+            "its features" if self._angular else "zeros",
         )
-        return module.features[replica].double().cpu().numpy() if angular else np.zeros(shape)
+        return module.features[replica].double().cpu().numpy() if self._angular else np.zeros(shape)
+
+    @property
+    def _angular(self) -> bool:
+        """Whether the features are angles of the k sets."""
+        return isinstance(self.features, MethodFeatures)
 
 
 def _try(part: str, factory: Callable[..., Any], *sizes: Any) -> None:

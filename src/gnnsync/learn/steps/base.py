@@ -18,6 +18,24 @@ class Steps(nn.Module):
     """
 
     in_training: bool = True
+    known: Tensor | None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("known", None, persistent=False)
+
+    def pin(self, known: Tensor) -> None:
+        """Hold some angles (R, n, k; NaN elsewhere) at what they are known to be.
+
+        Only steps that ask `hold` in between heed them.
+        """
+        self.known = known
+
+    def hold(self, angles: Tensor) -> Tensor:
+        """The angles (R, n, k) with the known ones put in."""
+        if self.known is None:
+            return angles
+        return torch.where(torch.isfinite(self.known), self.known, angles)
 
     def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
         """Bring trainable parameters back to their start."""

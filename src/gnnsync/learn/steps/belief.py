@@ -18,6 +18,8 @@ from gnnsync.learn.steps.base import Steps
 _LEAST_BACKGROUND = 1e-3
 # A belief without direction (of a node without edges) leaves the angle where it is.
 _STAY = 1e-4
+# Concentration of the belief of a node whose angle is known.
+_CERTAIN = 200.0
 
 
 class BeliefSteps(Steps):
@@ -49,7 +51,6 @@ class BeliefSteps(Steps):
         in_training: False takes the steps only after training.
     """
 
-    bump: Tensor
     order: Tensor
     grid: Tensor
 
@@ -72,7 +73,7 @@ class BeliefSteps(Steps):
         self.sigma = check_real("sigma", sigma, 0, open_low=True)
         self.last_sigma = check_real("last_sigma", last_sigma, 0, self.sigma, open_low=True)
         self.eta = check_real("eta", eta, 0, 1, open_low=True, open_high=True)
-        concentration = check_real("concentration", concentration, 0)
+        self.concentration = check_real("concentration", concentration, 0)
         self.damping = check_real("damping", damping, 0, 1, open_high=True)
         self.in_training = check_bool("in_training", in_training)
         learned = check_bool("trainable", trainable)
@@ -82,7 +83,6 @@ class BeliefSteps(Steps):
         grid = TWO_PI * torch.arange(self.bins, dtype=torch.float64) / self.bins
         buffers = {
             "grid": grid,
-            "bump": concentration * (grid.cos() - 1.0),
             "order": torch.arange(self.bins // 2 + 1, dtype=torch.float64),
         }
         for name, value in buffers.items():
@@ -99,13 +99,15 @@ class BeliefSteps(Steps):
     def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, k) → (R, n, k)."""
         k = angles.shape[-1]
+        angles = self.hold(angles)
+        certain = self._certain(batch)
         residual = edge_difference(angles, batch).unsqueeze(-1)
         order, grid = (value.to(angles.dtype) for value in (self.order, self.grid))
         turn = residual * order
         turn = torch.polar(torch.ones_like(turn), turn)
         # A message to the source moves by -r, one to the destination by +r.
         turns = torch.stack([turn, turn.conj()])
-        first = torch.softmax(self.bump.to(angles.dtype), dim=0) * self.bins
+        first = torch.softmax(self.concentration * (grid.cos() - 1.0), dim=0) * self.bins
         cavity = first.expand(2, *residual.shape[:-1], self.bins)
         messages: Tensor | None = None
         # An edge of weight w has 1/w of the variance; padding and its weight 0 say nothing.
@@ -123,11 +125,20 @@ class BeliefSteps(Steps):
             new = 1.0 + real * (1.0 - background) * (carried - 1.0)
             messages = new if messages is None else torch.lerp(new, messages, self.damping)
             belief = self._log_belief(messages, batch)
+            if certain is not None:
+                belief = torch.where(certain, _CERTAIN * (grid.cos() - 1.0), belief)
             cavity = self._cavity(belief, messages, batch)
         assert messages is not None
         probability = torch.softmax(belief, dim=-1)
         cos, sin = ((probability * wave).sum(dim=-1) for wave in (grid.cos(), grid.sin()))
-        return angles + batch.replica_nodes(torch.atan2(sin, cos + _STAY).flatten(1))
+        return self.hold(angles + batch.replica_nodes(torch.atan2(sin, cos + _STAY).flatten(1)))
+
+    def _certain(self, batch: ReplicaBatch) -> Tensor | None:
+        """Nodes (N, T, k, 1) whose angles are known, and believed to be where they are."""
+        if self.known is None:
+            return None
+        rows = batch.node_rows(torch.isfinite(self.known))
+        return rows.view(len(rows), batch.trials, -1, 1)
 
     def _eta(self, step: int, batch: ReplicaBatch) -> Tensor:
         eta = torch.sigmoid(self.logit_eta[:, step]).view(_per_replica(batch))
