@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ class Probe(Trivial):
         folder: where the notes go.
         name: of this job's note.
         together: wait until so many jobs are here.
-        fatal: die by SIGKILL the first time.
+        fatal: how many times to die by SIGKILL.
 
     While there is a file `NAME.hold` in the folder, the job waits.
     """
@@ -29,14 +30,15 @@ class Probe(Trivial):
     folder: str = "."
     name: str = "note"
     together: int = 1
-    fatal: bool = False
+    fatal: int = 0
 
     def __call__(self, graph: Any, k: int = 1, *, seed: int = 0) -> Any:
         here = Path(self.folder)
-        died_before = (here / f"{self.name}.died").exists()
-        if self.fatal and not died_before:
-            (here / f"{self.name}.died").touch()
+        deaths = len(list(here.glob(f"{self.name}.died.*")))
+        if deaths < self.fatal:
+            (here / f"{self.name}.died.{deaths}").touch()
             os.kill(os.getpid(), signal.SIGKILL)
+        (here / f"{self.name}.run.{uuid.uuid4().hex}").touch()
         meet(here, self.name, self.together)
         while (here / f"{self.name}.hold").exists():
             time.sleep(0.05)

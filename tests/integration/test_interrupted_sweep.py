@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
 GNNSYNC = [sys.executable, "-m", "gnnsync.cli", "run", "-m"]
 # A small part of the study: the same preset, methods and launcher, smaller networks.
 MAIN_K1 = [
@@ -34,6 +35,7 @@ def start(folder: Path, overrides: list[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*GNNSYNC, *overrides, f"output_dir={folder}"],
         cwd=folder.parent,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -83,3 +85,48 @@ def test_a_sweep_killed_three_times_ends_with_the_rows_of_one_that_was_not(tmp_p
         assert not path.name.endswith((".tmp", ".partial")), path
         if path.suffix == ".json":
             json.loads(path.read_text())
+
+
+def probes(folder: Path, *overrides: str) -> list[str]:
+    """Jobs that note in a folder that they ran."""
+    return [
+        *("data.n=30", "data.p=0.4", "data.seeds=[10]", "trials=1", "figures=false"),
+        *("logger=none", "method=trivial", "method._target_=tests.integration.probe.Probe"),
+        f"+method.folder={folder}",
+        *overrides,
+    ]
+
+
+def test_two_sweeps_in_one_folder_share_the_work(tmp_path):
+    notes, shared = tmp_path / "notes", tmp_path / "shared"
+    notes.mkdir()
+    sweep = probes(notes, "+method.name=a,b,c,d,e,f")
+    (notes / "a.hold").touch()
+    first = start(shared, sweep)
+    while not list(notes.glob("a.run.*")):
+        assert first.poll() is None
+        time.sleep(0.05)
+    second = start(shared, sweep)
+    while len(list(notes.glob("*.run.*"))) < 6:
+        assert second.poll() is None
+        time.sleep(0.05)
+    (notes / "a.hold").unlink()
+    finish(first)
+    assert "waiting for 1 jobs that another sweep is running" in finish(second)
+    assert len(list(notes.glob("*.run.*"))) == 6, "no job ran twice"
+    assert len(rows(shared)) == 6
+
+
+def test_a_worker_that_dies_costs_only_its_own_job(tmp_path):
+    notes, folder = tmp_path / "notes", tmp_path / "results"
+    notes.mkdir()
+    sweep = probes(notes, "+method.name=a,b,c", "+method.fatal=2")
+    sweep += ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
+    for name in "bc":  # only `a` has deaths left
+        for death in range(2):
+            (notes / f"{name}.died.{death}").touch()
+    told = finish(start(folder, sweep), code=1)
+    assert "a worker died; going on with the other jobs" in told
+    assert "1 of 3 jobs have no result" in told
+    assert "Traceback" not in told
+    assert len(rows(folder)) == 2

@@ -96,7 +96,7 @@ def test_a_job_that_dies_costs_only_itself_and_runs_on_the_next_start(address, t
         "method=trivial",
         "method._target_=tests.integration.probe.Probe",
         f"+method.folder={folder}",
-        "+method.fatal=true,false",
+        "+method.fatal=1,0",
         "+method.name=one",
     ]
     first = gnnsync(sweep, code=1)

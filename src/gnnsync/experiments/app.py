@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import logging
 import sys
-import time
 import warnings
 
 import hydra
 from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from gnnsync.errors import GnnsyncError
 from gnnsync.experiments.claim import claim
 from gnnsync.experiments.composing import hydra_configs
+from gnnsync.experiments.explain import first_line
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.preflight import check_command
 
@@ -39,14 +40,13 @@ def run(arguments: list[str]) -> int:
                 from gnnsync.experiments.multirun import run_sweep
 
                 return 0 if run_sweep(configs, command, task) else FAILED
-        start = time.time()
-        _hydra_main(arguments)
         if parsed.multirun:
-            from gnnsync.experiments.multirun import conclude_search
+            from gnnsync.experiments.multirun import run_search
 
-            return 0 if conclude_search(command, start) else FAILED
-    except GnnsyncError as error:
-        print(f"gnnsync: {error}", file=sys.stderr)
+            return 0 if run_search(lambda: _hydra_main(arguments), command) else FAILED
+        _hydra_main(arguments)
+    except (GnnsyncError, HydraException) as error:
+        print(f"gnnsync: {first_line(error)}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("gnnsync: interrupted; finished results are kept", file=sys.stderr)
@@ -108,4 +108,5 @@ def quieten() -> None:
     for name in ("lightning.pytorch", "lightning.fabric", "lightning.pytorch.utilities.rank_zero"):
         logging.getLogger(name).setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+    warnings.filterwarnings("ignore", message="The `srun` command is available")
     warnings.filterwarnings("ignore", message=".*isinstance.treespec, LeafSpec.*")

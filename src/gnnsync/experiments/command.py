@@ -45,7 +45,10 @@ class Command:
             params = parse_overrides(_preset_axes(cfg)) if multirun and is_product(cfg) else []
             # As Hydra's own sweeper: the command line replaces what a preset says of the same key.
             by_key = {o.get_key_element(): o for o in (*preset, *params, *others)}
-            grids.append(Grid([Axis.of(o) for o in by_key.values()], hydra_overrides))
+            axes = [Axis.of(override) for override in by_key.values()]
+            if is_product(cfg):
+                _check_ends(axes)
+            grids.append(Grid(axes, hydra_overrides))
         assert first is not None
         return cls(overrides, grids, first)
 
@@ -58,6 +61,15 @@ class Command:
 def is_product(cfg: DictConfig) -> bool:
     """Whether the sweeper is Hydra's own."""
     return bool(cfg.hydra.sweeper._target_ == BASIC_SWEEPER)
+
+
+def _check_ends(axes: list[Axis]) -> None:
+    for axis in axes:
+        if axis.endless:
+            raise ConfigError(
+                f"{axis.key}: an interval has no end of values: list some, or search it with "
+                "hydra/sweeper=optuna"
+            )
 
 
 def _preset_axes(cfg: DictConfig) -> list[str]:

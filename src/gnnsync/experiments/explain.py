@@ -23,6 +23,8 @@ def explain(error: HydraException, overrides: list[str]) -> str:
         options = re.search(listed, text, re.DOTALL)
         choices = " ".join(options.group(1).split()) if options else ""
         group, _, choice = missing.group(1).rpartition("/")
+        if (group, choice) == ("hydra/sweeper", "optuna"):
+            return "hydra/sweeper = optuna: is not installed: pip install 'gnnsync[optuna]'"
         return f"{group} = {choice}: must be one of {', '.join(choices.split())}"
     return first_line(error)
 

@@ -19,7 +19,7 @@ from gnnsync.experiments.composing import (
     merged_files,
     parse_overrides,
 )
-from gnnsync.experiments.settings import ConfigError, resolved
+from gnnsync.experiments.settings import resolved
 
 _REFERENCE = re.compile(r"\$\{[\w.]+\}")
 
@@ -34,12 +34,14 @@ class Axis:
         values: the values themselves; None if only Hydra can apply them: choices of groups, lists,
             dictionaries.
         is_choice: a choice of a group, which applies before all that sets values.
+        endless: an interval, of which only the start is here; for sweepers that search.
     """
 
     key: str
     texts: tuple[str, ...]
     values: tuple[str | int | float | bool | None, ...] | None = None
     is_choice: bool = False
+    endless: bool = False
 
     @classmethod
     def of(cls, override: Override) -> Axis:
@@ -50,10 +52,7 @@ class Axis:
             is_choice = group and isinstance(override.value(), str | None)
             return cls(key, (override.input_line or "",), is_choice=is_choice)
         if not override.is_discrete_sweep():
-            raise ConfigError(
-                f"{override.input_line}: an interval has no end of values: list some, or search "
-                "it with hydra/sweeper=optuna"
-            )
+            return cls(key, (f"{key}={override.value().start}",), endless=True)  # type: ignore[union-attr]
         texts = tuple(f"{key}={value}" for value in override.sweep_string_iterator())
         values = tuple(option.value() for option in parse_overrides(list(texts)))
         if group and all(isinstance(value, str | None) for value in values):

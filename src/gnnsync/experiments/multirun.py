@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hydra._internal.hydra import Hydra
+from hydra.errors import HydraException
 from hydra.types import TaskFunction
 
 from gnnsync.errors import GnnsyncError
 from gnnsync.experiments.claim import claim
 from gnnsync.experiments.command import Command
+from gnnsync.experiments.explain import first_line
 from gnnsync.experiments.launch import Launched, launch_all, sweep_launcher
 from gnnsync.experiments.paths import writable_directory
 from gnnsync.experiments.plan import Plan
@@ -41,13 +44,24 @@ def run_sweep(hydra: Hydra, command: Command, task: TaskFunction) -> bool:
     return not launched.failed and not launched.lost
 
 
-def conclude_search(command: Command, since: float) -> bool:
-    """Summarise a search that another sweeper has run; whether every job has succeeded."""
-    folder = Settings.of(command.first).folder
+def run_search(search: Callable[[], None], command: Command) -> bool:
+    """Run a search by another sweeper and summarise it; whether it and every job succeeded."""
+    start, folder = time.time(), Settings.of(command.first).folder
+    stopped = None
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # Optuna's, loaded by the search
+    try:
+        search()
+    except (GnnsyncError, HydraException):
+        raise
+    except Exception as error:  # a sweeper that cannot go on says so in its own way
+        log.debug("the search stopped", exc_info=True)
+        stopped = error
     _summarise([folder])
-    failed = failures(folder, since)
+    failed = failures(folder, start)
     _tell(failed, "jobs failed")
-    return not failed
+    if stopped is not None:
+        print(f"gnnsync: the search stopped: {first_line(stopped)}", file=sys.stderr)
+    return not failed and stopped is None
 
 
 def _summarise(folders: Iterable[Path]) -> None:
