@@ -17,7 +17,7 @@ from gnnsync.experiments.results import FAILURE, RESULT, read_result, reproducin
 
 JOBS = "jobs.json"
 CONFIG = "config.yaml"
-_SCALAR = (str, int, float, bool, type(None))
+_SCALARS = {str, int, float, bool, type(None)}
 
 
 class ReportError(GnnsyncError):
@@ -128,7 +128,7 @@ def _result(folder: Path) -> dict[str, Any] | None:
     if result is None or not isinstance(result["rows"], list):
         return None
     for row in result["rows"]:
-        if not isinstance(row, dict) or not all(isinstance(v, _SCALAR) for v in row.values()):
+        if not isinstance(row, dict) or not set(map(type, row.values())) <= _SCALARS:
             return None
     return result if isinstance(result.get("job_hash"), str) else None
 
@@ -184,15 +184,11 @@ class _Columns:
         self._count = 0
 
     def add(self, rows: list[dict[str, Any]]) -> None:
-        for row in rows:
-            for name, value in row.items():
-                column = self._values.get(name)
-                if column is None:
-                    column = self._values[name] = []
-                if len(column) < self._count:
-                    column.extend([None] * (self._count - len(column)))
-                column.append(value)
-            self._count += 1
+        for name in dict.fromkeys(name for row in rows for name in row):
+            column = self._values.setdefault(name, [])
+            column.extend([None] * (self._count - len(column)))
+            column.extend([row.get(name) for row in rows])
+        self._count += len(rows)
 
     def frame(self) -> pd.DataFrame:
         for column in self._values.values():

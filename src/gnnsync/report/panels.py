@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from gnnsync.report.points import (
     DENSITY,
@@ -137,20 +138,20 @@ def draw_panels(
     width = max(map(len, panels))
     frame = _Frame(len(panels), width, [*present, _BAND_LABEL] if curves.band else present)
     figure = Figure(figsize=(frame.width, frame.height))
-    grid = figure.subplots(len(panels), width, squeeze=False, sharex=True, sharey=True)
+    grid = figure.subplots(len(panels), width, squeeze=False)
     figure.subplots_adjust(**frame.margins)
+    extent = _extent(pd.concat([own for row in panels for _, own in row]), curves)
     banded = False
-    for places, row in zip(grid, panels, strict=True):
-        for axes, (words, own) in zip(places, row, strict=False):
+    for i, row in enumerate(panels):
+        for j, axes in enumerate(grid[i]):
+            if j >= len(row):
+                axes.set_visible(False)
+                continue
+            words, own = row[j]
+            below = i + 1 < len(panels) and j < len(panels[i + 1])
+            _axes(axes, extent, curves, across=not below, down=j == 0)
             banded |= _panel(axes, own, curves, styles)
-            axes.set_title(literal(words), fontsize=9)
-        for axes in places[len(row) :]:
-            axes.set_visible(False)
-        places[0].set_ylabel(curves.y_label)
-    for axes in grid[-1]:
-        axes.set_xlabel(curves.x_label)
-    if curves.symlog:
-        grid[0, 0].set_ylim(bottom=0)
+            axes.set_title(literal(words), fontsize=9, y=1.0)  # given, not searched for
     top = 1 - 0.08 / frame.height
     figure.suptitle(literal(heading), fontsize=10, x=0.02, y=top, ha="left", va="top")
     _legend(figure, present, styles, banded, frame.legend_columns)
@@ -162,13 +163,52 @@ def literal(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def _panel(axes: Axes, points: pd.DataFrame, curves: Curves, styles: Mapping[str, Style]) -> bool:
-    """Draw one panel; whether it has a band."""
+def _extent(points: pd.DataFrame, curves: Curves) -> tuple[list[float], list[float]]:
+    """The limits across and down that hold every panel."""
+    x = points[curves.x].to_numpy(float)
+    y, spread = points[curves.y].to_numpy(float), points[f"{curves.y}_std"].to_numpy(float)
+    low, high = min(np.nanmin(y - spread), 0.0), max(np.nanmax(y + spread), 0.0)
+    if curves.band and LIMITS[1] in points:
+        high = np.nanmax([high, *points[LIMITS[1]].to_numpy(float)])
+    room = 0.04 * (np.ptp(x) or 1.0)
+    across = [x.min() - room, x.max() + room]
+    if curves.symlog:
+        return across, [0.0, 1.25 * high or 1.0]
+    room = 0.06 * (high - low or 1.0)
+    return across, [low - room, high + room]
+
+
+def _axes(
+    axes: Axes,
+    extent: tuple[list[float], list[float]],
+    curves: Curves,
+    *,
+    across: bool,
+    down: bool,
+) -> None:
+    """Scales that all panels share; ticks and words on the outer ones, since ticks cost most."""
+    axes.set_xlim(*extent[0])
     if curves.symlog:
         axes.set_yscale("symlog", linthresh=0.01, linscale=0.5)
-    axes.grid(True, color="0.92", linewidth=0.6)
-    axes.set_axisbelow(True)
+        axes.set_yticks([0, *(t for t in (0.01, 0.1, 1, 10, 100) if t <= extent[1][1])])
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.set_ylim(*extent[1])
     axes.tick_params(labelsize=8)
+    rule: dict[str, Any] = {"color": "0.92", "linewidth": 0.6, "zorder": 0.5}
+    axes.vlines(axes.get_xticks(), 0, 1, transform=axes.get_xaxis_transform(), **rule)
+    axes.hlines(axes.get_yticks(), 0, 1, transform=axes.get_yaxis_transform(), **rule)
+    if across:
+        axes.set_xlabel(curves.x_label)
+    else:
+        axes.xaxis.set_major_locator(NullLocator())
+    if down:
+        axes.set_ylabel(curves.y_label)
+    else:
+        axes.yaxis.set_major_locator(NullLocator())
+
+
+def _panel(axes: Axes, points: pd.DataFrame, curves: Curves, styles: Mapping[str, Style]) -> bool:
+    """Draw one panel; whether it has a band."""
     if curves.zero:
         axes.axhline(0, color="0.5", linewidth=0.8)
     banded = curves.band and _band(axes, points, curves.x)
