@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -212,19 +213,20 @@ def _panel(axes: Axes, points: pd.DataFrame, curves: Curves, styles: Mapping[str
     if curves.zero:
         axes.axhline(0, color="0.5", linewidth=0.8)
     banded = curves.band and _band(axes, points, curves.x)
-    columns = [curves.x, curves.y, f"{curves.y}_std"]
     drawn = points.dropna(subset=[curves.y]).sort_values(curves.x)
-    for name, own in drawn.groupby(curves.line, sort=False):
-        x, y, spread = own[columns].to_numpy(float).T
-        style = styles[str(name)]
-        axes.plot(x, y, **_line(style))
-        gap = np.full(len(x), np.nan)
-        # All bars as one broken line: many times cheaper than one by one.
-        bars = (
-            np.stack([x, x, gap], axis=1).ravel(),
-            np.stack([y - spread, y + spread, gap], axis=1),
-        )
-        axes.plot(bars[0], bars[1].ravel(), color=style.colour, linewidth=0.9, alpha=0.75)
+    x, y, spread = (
+        drawn[column].to_numpy(float) for column in (curves.x, curves.y, f"{curves.y}_std")
+    )
+    lines = drawn[curves.line].to_numpy()
+    for name in dict.fromkeys(lines):
+        own = lines == name
+        axes.add_line(Line2D(x[own], y[own], **_line(styles[name])))
+    # All error bars at once: many times cheaper than one by one.
+    bars = np.stack([np.stack([x, y - spread], axis=1), np.stack([x, y + spread], axis=1)], axis=1)
+    colours = [styles[name].colour for name in lines]
+    axes.add_collection(
+        LineCollection(list(bars), colors=colours, linewidths=0.9, alpha=0.75), autolim=False
+    )
     return banded
 
 
