@@ -31,7 +31,7 @@ def results(tmp_path, monkeypatch):
     return run
 
 
-def test_the_line_of_a_preset_sweep_gives_the_same_job(results):
+def test_the_line_of_a_preset_sweep_gives_the_same_job(results, tmp_path):
     found = results(
         "-m",
         *TINY,
@@ -44,6 +44,8 @@ def test_the_line_of_a_preset_sweep_gives_the_same_job(results):
         "output_dir=out",
     )
     assert set(found) == {"gpm", "gpm refine=5", "spectral", "spectral refine=5"}
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path for path in written if b"private" in path.read_bytes()]
     for result in found.values():
         assert "experiment=baselines" in result["overrides"]
         assert not any("private" in text or "out" in text for text in result["overrides"])

@@ -10,6 +10,7 @@ from typing import Any
 
 from gnnsync.experiments.grid import Grid
 from gnnsync.experiments.job import FAILURE, RESULT, read_result
+from gnnsync.experiments.results import reproducing
 from gnnsync.experiments.settings import SCIENCE, science_hash
 from gnnsync.io.source import atomic_output
 
@@ -118,7 +119,7 @@ class Plan:
     def write(self, folder: Path) -> None:
         """Write `jobs.json` in a folder: the jobs of the sweep as it was last started."""
         listed = [
-            {"job_hash": job.digest, "overrides": list(job.overrides)}
+            {"job_hash": job.digest, "overrides": reproducing(list(job.overrides))}
             for job in self.jobs
             if job.sweep_folder == folder
         ]
