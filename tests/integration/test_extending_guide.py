@@ -1,0 +1,76 @@
+"""The guide to extending gnnsync is followed to the letter: its files, its commands."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from gnnsync.cli import main
+
+GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "extending.md").read_text()
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PREFIX = "PYTHONPATH=. gnnsync "
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A folder with every file that the guide shows."""
+    for language, text in BLOCK.findall(GUIDE):
+        if language in ("python", "yaml"):
+            name, _, content = text.partition("\n")
+            path = tmp_path / name.removeprefix("# ")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    loaded, handlers = set(sys.modules), logging.getLogger().handlers[:]
+    yield tmp_path
+    logging.getLogger().handlers[:] = handlers
+    for module in set(sys.modules) - loaded:
+        if (tmp_path / f"{module}.py").exists():
+            del sys.modules[module]
+
+
+def commands() -> list[list[str]]:
+    lines = [
+        line for lang, text in BLOCK.findall(GUIDE) if lang == "bash" for line in text.split("\n")
+    ]
+    assert all(line.startswith(PREFIX) for line in lines if line)
+    return [shlex.split(line.removeprefix(PREFIX)) for line in lines if line]
+
+
+def rows(folder: Path) -> list[dict]:
+    found = [json.loads(path.read_text())["rows"] for path in folder.rglob("result.json")]
+    return [row for job in found for row in job]
+
+
+def test_every_command_of_the_guide_does_what_it_says(project, capsys):
+    for command in commands():
+        assert main(command) == 0, (command, capsys.readouterr().err)
+    found = rows(project)
+    tree = [row for row in found if row["method"] == "spanning_tree"]
+    exact = [row for row in tree if row["data.eta"] == 0]
+    assert exact
+    assert all(row["mse"] < 1e-9 for row in exact)
+    assert {row.get("model.encoder") for row in found} >= {"mean"}
+    assert {row.get("loss") for row in found} >= {"huber", "upset"}
+    rings = [row for row in rows(project / "outputs" / "rings") if row["data.n"] == 40]
+    assert len(rings) == 3 * 3 * 2
+    noisy = {row["method"]: row["mse"] for row in rings if row["data.eta"] == 0.2}
+    assert noisy["irls"] < noisy["spanning_tree"]
+
+
+def test_a_value_that_the_new_loss_does_not_allow_names_its_key(project, capsys):
+    assert main(["run", "--config-dir", "conf", "loss=huber", "loss.knee=-1"]) == 2
+    assert "gnnsync: loss.knee = -1: must be" in capsys.readouterr().err
+
+
+def test_a_missing_folder_of_configs_is_one_line(project, capsys):
+    assert main(["run", "--config-dir", "nowhere", "loss=upset"]) == 2
+    assert capsys.readouterr().err == "gnnsync: --config-dir nowhere: no such folder\n"
