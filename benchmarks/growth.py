@@ -15,9 +15,9 @@ import time
 
 import numpy as np
 import torch
-from lightning import Callback
 from tqdm import tqdm
 
+from benchmarks.clock import EpochClock
 from benchmarks.section import Section
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.outliers import observe
@@ -113,7 +113,7 @@ def _train(graph) -> dict[str, float]:
     start = time.perf_counter()
     module = GNNSync(training=training).build([graph])
     operators = time.perf_counter() - start - features
-    clock = _EpochClock()
+    clock = EpochClock(time.perf_counter)
     fit(module, training, Run(progress_bar=False, callbacks=[clock]))
     return {
         "step": float(np.diff(clock.ends).min() / steps),
@@ -132,16 +132,6 @@ def _solve(name: str, graph) -> dict[str, float]:
         "iterations": solution.iterations,
         "mse": angular_mse(solution.angles, graph.angles),
     }
-
-
-class _EpochClock(Callback):
-    """Wall time at the end of every epoch."""
-
-    def __init__(self) -> None:
-        self.ends: list[float] = []
-
-    def on_train_epoch_end(self, *_: object) -> None:
-        self.ends.append(time.perf_counter())
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from lightning import Callback
 from tqdm import tqdm
 
+from benchmarks.clock import EpochClock
 from benchmarks.section import Section, spread
 from gnnsync.data.measurement import erdos_renyi, random_geometric
 from gnnsync.data.outliers import observe
@@ -141,21 +141,11 @@ def our_seconds(
     loss = UpsetLoss() if cell.loss == "upset" else CycleLoss()
     method = GNNSync(loss=loss, training=training)
     module = method.build(graphs, cell.k, seeds=range(replicas), trials=trials)
-    clock = EpochClock()
+    clock = EpochClock(time.process_time)
     start = time.process_time()
     fit(module, training, Run(progress_bar=False, callbacks=[clock]))
     per_epoch = (clock.ends[-1] - clock.ends[0]) / (len(clock.ends) - 1)
     return per_epoch / cell.steps_per_epoch / replicas, clock.ends[0] - start - per_epoch
-
-
-class EpochClock(Callback):
-    """Processor time at the end of every epoch."""
-
-    def __init__(self) -> None:
-        self.ends: list[float] = []
-
-    def on_train_epoch_end(self, *_: object) -> None:
-        self.ends.append(time.process_time())
 
 
 if __name__ == "__main__":
