@@ -14,6 +14,9 @@ from gnnsync.graph import MeasurementGraph
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Radians within which a node's angle counts as right.
+NODE_TOLERANCE = 0.25
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -32,6 +35,9 @@ class Solution:
         stop_reason: why it stopped, in a few words.
         seconds: wall time.
         diagnostics: further figures by name.
+        node_confidence: (n,) in [0, 1], the probability that a node's angles (of all k sets) are
+            within `NODE_TOLERANCE` of the truth, up to the common rotation of its component; None
+            if the method does not estimate it.
     """
 
     angles: NDArray[np.float64]
@@ -43,6 +49,7 @@ class Solution:
     stop_reason: str = ""
     seconds: float = 0.0
     diagnostics: dict[str, float] = field(default_factory=dict)
+    node_confidence: NDArray[np.float64] | None = None
 
     @classmethod
     def from_angles(

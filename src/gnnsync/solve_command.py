@@ -19,9 +19,9 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.io import FORMATS, read, write_edges, write_solution
 from gnnsync.io.solution_file import check_ending, write_angles
 from gnnsync.io.source import STDIN, Progress, atomic_output
-from gnnsync.solution import Solution
+from gnnsync.solution import NODE_TOLERANCE, Solution
 from gnnsync.solve import find_method, method_names
-from gnnsync.summary import summarize
+from gnnsync.summary import SURE, summarize
 
 BAD_INPUT, INTERRUPTED = 2, 130
 _PICTURES = (".png", ".pdf", ".svg")
@@ -104,10 +104,17 @@ def _text(summary: dict[str, Any]) -> str:
         "|residual|": f"{quantiles} rad",
         "outliers": f"about {summary['outlier_share']:.1%}; noise of the others "
         f"{summary['inlier_noise']:.3g} rad",
+        "nodes sure": _sure_text(summary["nodes_sure"]),
         "time": f"{summary['seconds_read']:.2f} s to read, "
         f"{summary['seconds_solve']:.2f} s to solve",
     }
-    return "\n".join(f"{name:<11} {value}" for name, value in lines.items())
+    return "\n".join(f"{name:<11} {value}" for name, value in lines.items() if value is not None)
+
+
+def _sure_text(share: float | None) -> str | None:
+    if share is None:
+        return None
+    return f"{share:.1%} are within {NODE_TOLERANCE:g} rad with confidence {SURE:g} or more"
 
 
 @contextlib.contextmanager

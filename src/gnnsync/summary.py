@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from gnnsync.graph import MeasurementGraph
 from gnnsync.solution import Solution
 
+# Confidence from which a node counts as sure.
+SURE = 0.95
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99)
 
 # Residuals that vanish to rounding would make the normal density infinite.
@@ -31,11 +33,18 @@ def summarize(graph: MeasurementGraph, solution: Solution) -> dict[str, Any]:
         },
         "outlier_share": share,
         "inlier_noise": noise,
+        "nodes_sure": _sure(solution),
         "converged": bool(solution.converged),
         "iterations": int(solution.iterations),
         "stop_reason": solution.stop_reason,
         "seconds_solve": float(solution.seconds),
     }
+
+
+def _sure(solution: Solution) -> float | None:
+    """Share of nodes whose angles are right with probability 0.95; None if nobody says."""
+    confidence = solution.node_confidence
+    return None if confidence is None else float((confidence >= SURE).mean())
 
 
 def estimate_outliers(

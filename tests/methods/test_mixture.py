@@ -6,7 +6,7 @@ import pytest
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.outliers import observe
 from gnnsync.graph import MeasurementGraph
-from gnnsync.methods.mixture import fit_mixture, node_confidence
+from gnnsync.methods.mixture import fit_mixture, vote_trust
 from gnnsync.methods.votes import settle, strongest_agreement
 from gnnsync.metrics import angular_mse
 
@@ -92,7 +92,7 @@ def test_strongest_agreement_crosses_the_cut():
     assert current[0] == pytest.approx(0.0)
 
 
-def test_node_confidence_is_low_where_edges_are_few():
+def test_vote_trust_is_low_where_edges_are_few():
     graph = network(0.5)
     lone = graph.replace(
         edge_index=np.concatenate([graph.edge_index, [[120], [0]]], axis=1),
@@ -102,6 +102,6 @@ def test_node_confidence_is_low_where_edges_are_few():
         group=None,
     )
     start = np.append(graph.angles, [[0.0]], axis=0)
-    confidence = node_confidence(lone, fit_mixture(lone, start))
+    confidence = vote_trust(lone, fit_mixture(lone, start))
     assert confidence[:120].min() > 0.99
     assert confidence[120, 0] < 0.75

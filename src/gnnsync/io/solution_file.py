@@ -35,7 +35,9 @@ def write_solution(
     degrees: bool = False,
     summary: dict[str, Any] | None = None,
 ) -> None:
-    """Write node, angle(s) and component, by the file's ending; whole or not at all.
+    """Write node, angle(s), component and, where the method states it, the confidence in a node.
+
+    The file's ending tells the format; it is written whole or not at all.
 
     Args:
         graph: what was solved: names the nodes.
@@ -58,30 +60,40 @@ def write_solution(
                 "angles": angles.tolist(),
                 "component": solution.component.tolist(),
             }
+            if solution.node_confidence is not None:
+                content["node_confidence"] = solution.node_confidence.tolist()
             json.dump(content, target, indent=1, allow_nan=False)
         else:
-            np.savez_compressed(
-                target,
-                node=_name_array(graph),
-                angles=angles,
-                component=solution.component,
-                residual=_residual(graph, solution, degrees),
-                edge_confidence=solution.edge_confidence,
-                edge_group=solution.edge_group,
-            )
+            arrays: dict[str, Any] = {
+                "node": _name_array(graph),
+                "angles": angles,
+                "component": solution.component,
+                "residual": _residual(graph, solution, degrees),
+                "edge_confidence": solution.edge_confidence,
+                "edge_group": solution.edge_group,
+            }
+            if solution.node_confidence is not None:
+                arrays["node_confidence"] = solution.node_confidence
+            np.savez_compressed(target, **arrays)
 
 
 def write_angles(
     graph: MeasurementGraph, solution: Solution, handle: TextIO, *, degrees: bool = False
 ) -> None:
-    """Write CSV lines node, angle (angle_1, ..., angle_k if k > 1), component."""
+    """Write CSV lines node, angle (angle_1, ..., angle_k if k > 1), component, confidence.
+
+    The last column is there if the method states the confidence in a node.
+    """
     angles = np.degrees(solution.angles) if degrees else solution.angles
     k = solution.k
     titles = ["angle"] if k == 1 else [f"angle_{group + 1}" for group in range(k)]
     writer = csv.writer(handle, lineterminator="\n")
-    writer.writerow(["node", *titles, "component"])
-    rows = zip(_names(graph), angles.tolist(), solution.component.tolist(), strict=True)
-    writer.writerows([name, *row, part] for name, row, part in rows)
+    last = [solution.component.tolist()]
+    if solution.node_confidence is not None:
+        last.append(solution.node_confidence.tolist())
+    writer.writerow(["node", *titles, "component", "confidence"][: 1 + k + len(last)])
+    rows = zip(_names(graph), angles.tolist(), *last, strict=True)
+    writer.writerows([name, *row, *rest] for name, row, *rest in rows)
 
 
 def write_edges(

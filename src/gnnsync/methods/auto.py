@@ -13,6 +13,7 @@ from gnnsync.errors import check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.belief import FINE_SIGMA, Posterior, final_angles, propagate
+from gnnsync.methods.confidence import node_confidence
 from gnnsync.methods.cycles import certified_estimate, certify
 from gnnsync.methods.gnc import GNC
 from gnnsync.methods.irls import IRLS
@@ -20,6 +21,7 @@ from gnnsync.methods.messages import point_estimates
 from gnnsync.methods.mixture import LAPLACE, MixtureFit, coarse_likelihood, fit_mixture
 from gnnsync.methods.unmix import start_angles
 from gnnsync.methods.votes import settle
+from gnnsync.solution import NODE_TOLERANCE
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +77,7 @@ class Auto(ClassicalMethod):
         else:
             certificate = certify(graph, k, max_paths=self.max_paths)
         if k > 1 and certificate is not None and certificate[1].mean() > _MANY:
-            return certified_estimate(graph, *certificate)
+            return certified_estimate(graph, *certificate, rng)
         name, fit = self._best(graph, k, rng, certificate)
         if graph.num_edges <= _LARGE:
             fit = _best_law(graph, fit)
@@ -95,6 +97,9 @@ class Auto(ClassicalMethod):
             iterations=fit.iterations,
             stop_reason=f"{name} has the greatest evidence",
             edge_confidence=final.edge_confidence,
+            node_confidence=node_confidence(
+                graph, final, rng, evidence=fit.evidence, mass=_mass(posterior, angles)
+            ),
             diagnostics=_figures(fit, posterior),
         )
 
@@ -114,7 +119,7 @@ class Auto(ClassicalMethod):
             if share > _MANY:
                 start, known = certificate
         if graph.num_edges <= _LARGE:
-            candidates.append(("gnc", settle(graph, GNC().estimate(graph, k, rng).angles)))
+            candidates.append(("gnc", settle(graph, GNC().fit(graph, k, rng).angles)))
         if share <= _ENOUGH:
             found = propagate(graph, start, sweeps=self.sweeps, known=known)
             modes = point_estimates(found.marginals, found.origin)[0]
@@ -170,6 +175,13 @@ def _heavy_tailed_angles(
     least = IRLS().estimate(graph, 1, rng).angles.reshape(n)
     least = least - np.angle(resultant(least[~suspect], fit.angles[~suspect, 0]))
     return np.where(suspect, least, fit.angles[:, 0])[:, None]
+
+
+def _mass(posterior: Posterior | None, angles: Array) -> Array | None:
+    """Posterior probability (n,) that all angles of a node are near enough to be right."""
+    if posterior is None:
+        return None
+    return posterior.mass_near(angles, NODE_TOLERANCE).prod(axis=1)
 
 
 def _figures(fit: MixtureFit, posterior: Posterior | None) -> dict[str, float]:

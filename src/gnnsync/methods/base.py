@@ -42,6 +42,7 @@ class Estimate:
     stop_reason: str = "closed form"
     edge_confidence: NDArray[np.float64] | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
+    node_confidence: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -81,14 +82,15 @@ class ClassicalMethod:
             raise ParameterError("k", k, f"1 for {_name(self)}; for k > 1 use {_any_k_names()}")
         rng = np.random.default_rng(seed)
         if graph.is_connected and graph.num_nodes > 1:
-            found = self._estimate_refined(graph, k, rng)
-            angles, confidence, estimates = found.angles, found.edge_confidence, [found]
+            whole = self._estimate_refined(graph, k, rng)
+            estimates = [whole]
         else:
-            angles, confidence, estimates = self._estimate_parts(graph, k, rng)
+            whole, estimates = self._estimate_parts(graph, k, rng)
         return Solution.from_angles(
             graph,
-            angles,
-            edge_confidence=confidence,
+            whole.angles,
+            edge_confidence=whole.edge_confidence,
+            node_confidence=whole.node_confidence,
             converged=all(e.converged for e in estimates),
             iterations=max((e.iterations for e in estimates), default=0),
             stop_reason="; ".join(dict.fromkeys(e.stop_reason for e in estimates)) or "no edges",
@@ -98,18 +100,25 @@ class ClassicalMethod:
 
     def _estimate_parts(
         self, graph: MeasurementGraph, k: int, rng: np.random.Generator
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None, list[Estimate]]:
+    ) -> tuple[Estimate, list[Estimate]]:
+        """Angles and confidences of the whole graph, and the estimate of each component."""
         angles = np.zeros((graph.num_nodes, k))
         confidence = np.ones(graph.num_edges)
+        # A node alone in its component is what its angle is relative to.
+        right = np.ones(graph.num_nodes)
         estimates = []
         for nodes, edges, part in _split(graph):
             found = self._estimate_refined(part, k, rng)
             solved = Solution.from_angles(part, found.angles, edge_confidence=found.edge_confidence)
             angles[nodes], confidence[edges] = solved.angles, solved.edge_confidence
+            if found.node_confidence is not None:
+                right[nodes] = found.node_confidence
             estimates.append(found)
         # Largest first: its figures are the ones reported.
         estimates.sort(key=lambda e: len(e.angles), reverse=True)
-        return angles, confidence, estimates
+        told = all(estimate.node_confidence is not None for estimate in estimates)
+        known = right if told and estimates else None
+        return Estimate(angles, edge_confidence=confidence, node_confidence=known), estimates
 
     def _estimate_refined(
         self, graph: MeasurementGraph, k: int, rng: np.random.Generator
@@ -121,7 +130,8 @@ class ClassicalMethod:
         return replace(
             found,
             angles=projected_gradient_steps(graph, columns, self.refine),
-            edge_confidence=None,  # the method's own was for the angles before refinement
+            edge_confidence=None,  # the method's own were for the angles before refinement
+            node_confidence=None,
             stop_reason=f"{found.stop_reason}; then {self.refine} projected gradient steps",
         )
 

@@ -12,11 +12,13 @@ from gnnsync.angles import TWO_PI, wrap
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.confidence import node_confidence
 from gnnsync.methods.messages import Messages, point_estimates
 from gnnsync.methods.mixture import MixtureFit, fit_mixture
 from gnnsync.methods.placement import angle_density, certified, place_open_nodes
 from gnnsync.methods.unmix import start_angles
 from gnnsync.methods.votes import settle
+from gnnsync.solution import NODE_TOLERANCE
 
 log = logging.getLogger(__name__)
 
@@ -95,6 +97,13 @@ class Belief(ClassicalMethod):
             iterations=posterior.sweeps,
             stop_reason="messages settled" if posterior.change < self.tol else "sweep limit",
             edge_confidence=done.edge_confidence,
+            node_confidence=node_confidence(
+                graph,
+                done,
+                rng,
+                evidence=fit.evidence,
+                mass=posterior.mass_near(angles, NODE_TOLERANCE).prod(axis=1),
+            ),
             diagnostics={"eta": fit.eta, "sigma": fit.sigma, "evidence": fit.evidence},
         )
 

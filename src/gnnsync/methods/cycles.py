@@ -13,6 +13,7 @@ from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.bodies import Bodies, bodies_of, grow, merge
+from gnnsync.methods.confidence import node_confidence
 from gnnsync.methods.mixture import fit_mixture
 from gnnsync.methods.paths import (
     Arcs,
@@ -68,7 +69,7 @@ class Cycles(ClassicalMethod):
         """Angles (n, k); the diagnostics say how many nodes are certified."""
         certificate = certify(graph, k, self.tolerance, self.max_paths)
         if certificate is not None:
-            return certified_estimate(graph, *certificate)
+            return certified_estimate(graph, *certificate, rng)
         start = SpectralRN().estimate(graph, k, rng).angles.reshape(-1, k)
         fit = settle(graph, start)
         return Estimate(
@@ -77,11 +78,14 @@ class Cycles(ClassicalMethod):
             iterations=fit.iterations,
             stop_reason="no certificate: settled spectral solution",
             edge_confidence=fit.edge_confidence,
+            node_confidence=node_confidence(graph, fit, rng),
             diagnostics={"certified": 0.0, "eta": fit.eta, "sigma": fit.sigma},
         )
 
 
-def certified_estimate(graph: MeasurementGraph, angles: Array, known: Mask) -> Estimate:
+def certified_estimate(
+    graph: MeasurementGraph, angles: Array, known: Mask, rng: np.random.Generator
+) -> Estimate:
     """Certified angles fitted by least squares, the others placed by their posterior mean."""
     fit = fit_mixture(graph, angles)
     placed = place_open_nodes(graph, fit, known)
@@ -92,6 +96,7 @@ def certified_estimate(graph: MeasurementGraph, angles: Array, known: Mask) -> E
         iterations=fit.iterations,
         stop_reason="no more nodes certified",
         edge_confidence=final.edge_confidence,
+        node_confidence=node_confidence(graph, final, rng),
         diagnostics={"certified": float(known.mean()), "eta": fit.eta, "sigma": fit.sigma},
     )
 

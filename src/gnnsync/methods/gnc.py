@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,10 @@ from gnnsync.angles import TWO_PI, wrap
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.confidence import node_confidence
 from gnnsync.methods.eigen import top_eigenvectors
 from gnnsync.methods.laplacian import least_squares_shift
-from gnnsync.methods.mixture import fit_mixture
+from gnnsync.methods.mixture import MixtureFit, fit_mixture
 from gnnsync.methods.operator import EdgeOperator
 from gnnsync.methods.unmix import start_angles
 
@@ -58,6 +59,19 @@ class GNC(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k)."""
+        fit = self.fit(graph, k, rng)
+        return Estimate(
+            fit.angles,
+            converged=fit.converged,
+            iterations=fit.iterations,
+            stop_reason="EM settled" if fit.converged else "iteration limit",
+            edge_confidence=fit.edge_confidence,
+            node_confidence=node_confidence(graph, fit, rng),
+            diagnostics={"eta": fit.eta, "sigma": fit.sigma, "evidence": fit.evidence},
+        )
+
+    def fit(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> MixtureFit:
+        """The mixture in which the falling scale ends."""
         angles = start_angles(graph, k, rng)
         if k == 1 and self.frequencies > 1:
             angles = fused_angles(graph, angles[:, 0], self.frequencies, rng)[:, None]
@@ -79,14 +93,7 @@ class GNC(ClassicalMethod):
             if scale < 3.0 * noise or scale < 0.02:
                 break
         fit = fit_mixture(graph, angles)
-        return Estimate(
-            fit.angles,
-            converged=fit.converged,
-            iterations=iteration + fit.iterations,
-            stop_reason="EM settled" if fit.converged else "iteration limit",
-            edge_confidence=fit.edge_confidence,
-            diagnostics={"eta": fit.eta, "sigma": fit.sigma, "evidence": fit.evidence},
-        )
+        return replace(fit, iterations=iteration + fit.iterations)
 
 
 def fused_angles(

@@ -155,7 +155,7 @@ def coarse_likelihood(graph: MeasurementGraph, fit: MixtureFit, sigma: float) ->
     return float(log_density.sum())
 
 
-def node_confidence(graph: MeasurementGraph, fit: MixtureFit) -> Array:
+def vote_trust(graph: MeasurementGraph, fit: MixtureFit) -> Array:
     """Probability (n, k) that a node's angle is right, given those of its neighbours.
 
     A wrong angle is one that some other agreement of the node's edges explains. With s edges that
@@ -186,7 +186,7 @@ def _at_nodes(graph: MeasurementGraph, value: Array) -> Array:
     return total
 
 
-def _density(scaled: Array, sigma: float, dof: float) -> Array:
+def law_density(scaled: Array, sigma: float, dof: float) -> Array:
     """2π·f(scaled): the noise law of scale σ truncated to the circle, relative to uniform."""
     if dof == LAPLACE:
         return np.pi / sigma / -np.expm1(-np.pi / sigma) * np.exp(-np.abs(scaled) / sigma)
@@ -213,7 +213,7 @@ def _membership(
 ) -> tuple[Array, Array]:
     """Posterior (m, k) of the groups and log density (m,) relative to uniform."""
     root = np.sqrt(weight)[:, None]
-    part = share * _density(residual * root, sigma, dof) * root
+    part = share * law_density(residual * root, sigma, dof) * root
     total = part.sum(axis=1) + (1.0 - share.sum())
     return part / total[:, None], np.log(total)
 

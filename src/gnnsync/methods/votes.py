@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
-from gnnsync.methods.mixture import SIGMA_FLOOR, MixtureFit, fit_mixture, node_confidence
+from gnnsync.methods.mixture import SIGMA_FLOOR, MixtureFit, fit_mixture, vote_trust
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -47,7 +47,7 @@ def settle(
 
 def jump(graph: MeasurementGraph, fit: MixtureFit) -> Array | None:
     """Angles (n, k) after every node took its strongest agreement, or None if all have it."""
-    confidence = np.clip(node_confidence(graph, fit), 0.05, 1.0)
+    confidence = np.clip(vote_trust(graph, fit), 0.05, 1.0)
     angles = fit.angles.copy()
     half = float(np.clip(_WINDOW * fit.sigma, 10 * SIGMA_FLOOR, 1.0))
     jumped = False
