@@ -88,6 +88,25 @@ def test_different_k_are_different_figures(results, tmp_path):
     assert set(named(tmp_path)) == {"mse_k1", "mse_k2"}
 
 
+def test_random_graphs_and_clouds_have_figures_of_their_own(results, tmp_path):
+    for eta in (0.1, 0.2):
+        results(**{"data.eta": eta})
+        results(**{"data.graph": "PACM", "data.p": None, "data.n": 426, "data.eta": eta})
+    found = named(tmp_path)
+    assert set(found) == {"mse_k1", "mse_k1_PACM"}
+    labels = {name: d.figure().axes[0].get_xlabel() for name, d in found.items()}
+    assert labels == {"mse_k1": "outlier fraction η", "mse_k1_PACM": "noise level η"}
+
+
+def test_names_of_files_are_distinct_and_stay_in_their_folder(results, tmp_path):
+    for graph in ("../a", "..>a", "a" * 300):
+        for eta in (0.1, 0.2):
+            results(**{"data.graph": graph, "data.p": None, "data.eta": eta})
+    names = [d.name for d in drawings(collect([tmp_path]).rows)]
+    assert len(set(names)) == 3
+    assert all("/" not in name and len(name) < 100 for name in names)
+
+
 def test_one_noise_level_makes_no_curve(results, tmp_path):
     results()
     assert not named(tmp_path)
@@ -137,7 +156,7 @@ def test_maps_in_a_grid(results, tmp_path):
             if (method, eta) != ("trivial", 0.2):
                 np.savez(job / "solutions.npz", points=points, recovered=points + eta)
     found = named(tmp_path)
-    assert set(found) == {"mse_k1", "ane_k1", "maps_k1_PACM_Gamma"}
+    assert set(found) == {"mse_k1_PACM", "ane_k1_PACM", "maps_k1_PACM_Gamma"}
     axes = found["maps_k1_PACM_Gamma"].figure().axes
     assert [a.get_visible() for a in axes] == [True, True, True, False]
 

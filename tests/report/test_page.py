@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gnnsync.report.collect import collect
 from gnnsync.report.page import page, page_data
+from gnnsync.report.tables import tables
+from tests.report.conftest import write_job
 
 EVIL = "</script><script>alert(1)</script><!--"
 
@@ -68,6 +74,30 @@ def test_names_are_data(results, tmp_path):
     data = json.loads(embedded.group(1))
     assert data["variants"][0]["label"] == EVIL
     assert data["columns"][1]["values"] == [EVIL]
+
+
+@settings(max_examples=25)
+@given(name=st.text(min_size=1))
+def test_any_name_arrives_as_it_is(name, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("any")
+    write_job(folder, method=name, **{"data.graph": name})
+    found = collect([folder])
+    text = page(found, name)
+    assert text.count("<script") == text.count("</script>") == 2
+    embedded = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
+    assert json.loads(embedded.group(1))["variants"][0]["label"] == name
+    (table,) = tables(found.rows)
+    (line,) = csv.DictReader(io.StringIO(table.csv(), newline=""))
+    assert line["variant"] == name
+    assert table.latex().count("\n\\midrule\n") == 1
+
+
+def test_halves_of_characters_do_no_harm(results, tmp_path):
+    path = results(method="aHALF") / "result.json"
+    path.write_text(path.read_text().replace("HALF", r"\ud800"))
+    found = collect([tmp_path])
+    assert found.rows["method"].unique().tolist() == ["a?"]
+    page(found, "title").encode()
 
 
 @pytest.mark.parametrize("placeholder", ["@@DATA@@", "@@SCRIPT@@"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-import re
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from gnnsync.io.source import atomic_output
 from gnnsync.report.collect import Collection, ReportError, collect
 from gnnsync.report.figures import FORMATS, Drawing, drawings, save
 from gnnsync.report.page import page
+from gnnsync.report.parts import file_name
 from gnnsync.report.tables import save_table, tables
 
 log = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ def _sets(rows: pd.DataFrame, together: bool) -> Iterable[tuple[str, pd.DataFram
     if together or len(names) < 2:
         keys = [c for c in ("job_hash", "network_seed", "trial") if c in rows]
         return [("", rows.drop_duplicates(keys, ignore_index=True))]
-    return [(re.sub(r"[^\w.+-]+", "_", name), rows[rows["sweep"] == name]) for name in names]
+    return [(file_name(name), rows[rows["sweep"] == name]) for name in names]
 
 
 def _sweeps(rows: pd.DataFrame) -> list[str]:

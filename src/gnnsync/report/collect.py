@@ -138,7 +138,9 @@ def _absent(folder: Path, names: set[str]) -> Absent:
     if FAILURE in names:
         note = _read_json(folder / FAILURE)
         note = note if isinstance(note, dict) else {}
-        reason = f"{note.get('kind', 'error')}: {note.get('error', 'the note cannot be read')}"
+        told = f"{note.get('kind', 'error')}: {note.get('error', 'the note cannot be read')}"
+        # Shown in a terminal, where a character may be a command.
+        reason = "".join(c if c.isprintable() else " " for c in told)
         return Absent("failed", folder.name, sweep, _line(note.get("overrides")), reason)
     if RESULT in names:
         return Absent("unfinished", folder.name, sweep, "", f"{RESULT} cannot be read")
@@ -203,4 +205,9 @@ def _series(values: list[Any]) -> pd.Series:
         return pd.Series(values, dtype="int64" if kinds == {int} and None not in values else float)
     if kinds == {bool}:
         return pd.Series(values, dtype="boolean")
-    return pd.Series([None if v is None else str(v) for v in values], dtype="str")
+    texts = [None if v is None else str(v) for v in values]
+    try:
+        "".join(filter(None, texts)).encode()
+    except UnicodeEncodeError:  # JSON can hold halves of characters, which nothing can write
+        texts = [t and t.encode(errors="replace").decode() for t in texts]
+    return pd.Series(texts, dtype="str")

@@ -90,6 +90,6 @@ def _tell(report: Report) -> None:
     told = ", ".join(f"{counts[s]:,} {s}" for s in ("failed", "unfinished", "missing") if counts[s])
     print(f"{len(found.absent):,} jobs without a result: {told}")
     for job in found.absent[:_SHOWN]:
-        print(f"  {job.state}: {job.line or job.job_hash}: {job.reason.splitlines()[0]}")
+        print(f"  {job.state}: {job.line or job.job_hash}: {job.reason}")
     if len(found.absent) > _SHOWN:
         print(f"  and {len(found.absent) - _SHOWN:,} more, listed in {PAGE}")

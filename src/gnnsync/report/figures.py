@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -17,22 +16,18 @@ from matplotlib.figure import Figure
 
 from gnnsync.io.source import atomic_output
 from gnnsync.pictures.maps import map_grid
-from gnnsync.report.panels import Curves, layout, literal, panel_grid
+from gnnsync.report.panels import Curves, literal, panel_grid
+from gnnsync.report.parts import parts
 from gnnsync.report.points import (
     DENSITY,
     GRAPH,
-    GROUPS,
     LABEL,
     METRICS,
     NOISE,
     PRIOR,
     aggregate,
-    data_columns,
     labelled,
     ordered,
-    said,
-    shown,
-    title,
 )
 from gnnsync.report.styles import Style, styles
 
@@ -119,12 +114,11 @@ def _against_noise(kind: str, rows: pd.DataFrame, metric: str) -> Iterator[Drawi
     """A metric against η, a line per variant."""
     if rows.empty or metric not in rows or NOISE not in rows:
         return
-    curves = noise_curves(rows, metric)
     looks = styles(list(rows[LABEL]))
     for name, heading, part in parts(kind, rows[rows[metric].notna()]):
         if part[NOISE].nunique() > 1:
             points = aggregate(part, [*_panels(part), NOISE, LABEL], [metric])
-            yield CurveDrawing(name, points, curves, looks, heading)
+            yield CurveDrawing(name, points, noise_curves(part, metric), looks, heading)
 
 
 def noise_curves(rows: pd.DataFrame, metric: str) -> Curves:
@@ -203,37 +197,6 @@ def _maps(rows: pd.DataFrame, folders: Mapping[str, Path]) -> Iterator[Drawing]:
             yield MapDrawing(name, {place: files[place] for place in order})
 
 
-def parts(
-    kind: str, rows: pd.DataFrame, apart: Sequence[str] = ()
-) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """The rows of one figure each, with its name and heading.
-
-    Apart from graph, density and prior, which make panels, rows of different data do not share a
-    figure; nor do clouds of points, which have no density, and random graphs.
-    """
-    if rows.empty:
-        return
-    if DENSITY in rows and rows[DENSITY].isna().any() and rows[DENSITY].notna().any():
-        yield from parts(kind, rows[rows[DENSITY].notna()], apart)
-        yield from parts(kind, rows[rows[DENSITY].isna()], apart)
-        return
-    columns = [name for name in data_columns(rows) if rows[name].nunique(dropna=False) > 1]
-    panels = {GRAPH, DENSITY, PRIOR} - set(layout(rows)[2]) - set(apart)
-    splits = [name for name in columns if name not in panels]
-    always = [name for name in (GROUPS, *apart) if name in rows and name not in splits]
-    groups: Any = rows.groupby(splits, dropna=False) if splits else [((), rows)]
-    for _, part in groups:
-        one = [name for name in (*always, *splits) if name in part]
-        words = [_word(name, part[name].iloc[0]) for name in one]
-        constant = [
-            name
-            for name in (GROUPS, GRAPH, PRIOR, DENSITY, "data.n", "data.inlier_noise", *splits)
-            if name in part and part[name].nunique() == 1 and part[name].iloc[0] != 0
-        ]
-        facts = [said(name, part[name].iloc[0]) for name in dict.fromkeys(constant)]
-        yield "_".join([kind, *words]), ", ".join(facts), part
-
-
 def _panels(rows: pd.DataFrame) -> list[str]:
     return [name for name in (GRAPH, DENSITY, PRIOR) if name in rows and rows[name].notna().any()]
 
@@ -241,12 +204,3 @@ def _panels(rows: pd.DataFrame) -> list[str]:
 def _noise_label(rows: pd.DataFrame) -> str:
     random = DENSITY in rows and rows[DENSITY].notna().any()
     return "outlier fraction η" if random else "noise level η"
-
-
-def _word(column: str, value: Any) -> str:
-    """A value in the name of a file."""
-    if column == PRIOR:
-        return re.sub(r"Angles$", "", re.sub(r"\W+", "_", str(value)))
-    text = shown(column, value)
-    told = text if column == GRAPH else f"{title(column)}{text}"
-    return re.sub(r"[^\w.-]+", "_", told)[:60]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from gnnsync.io.source import atomic_output
-from gnnsync.report.figures import parts
+from gnnsync.report.parts import parts
 from gnnsync.report.points import (
     GRAPH,
     LABEL,
