@@ -140,7 +140,7 @@ def _absent(folder: Path, names: set[str]) -> Absent:
         note = note if isinstance(note, dict) else {}
         told = f"{note.get('kind', 'error')}: {note.get('error', 'the note cannot be read')}"
         # Shown in a terminal, where a character may be a command.
-        reason = "".join(c if c.isprintable() else " " for c in told)
+        reason = _writable("".join(c if c.isprintable() else " " for c in told))
         return Absent("failed", folder.name, sweep, _line(note.get("overrides")), reason)
     if RESULT in names:
         return Absent("unfinished", folder.name, sweep, "", f"{RESULT} cannot be read")
@@ -168,7 +168,7 @@ def _line(overrides: Any) -> str:
     """Overrides as one would type them; empty if they are not known."""
     if not isinstance(overrides, list) or not all(isinstance(text, str) for text in overrides):
         return ""
-    return shlex.join(reproducing(overrides))
+    return _writable(shlex.join(reproducing(overrides)))
 
 
 def _read_json(path: Path) -> Any:
@@ -208,6 +208,11 @@ def _series(values: list[Any]) -> pd.Series:
     texts = [None if v is None else str(v) for v in values]
     try:
         "".join(filter(None, texts)).encode()
-    except UnicodeEncodeError:  # JSON can hold halves of characters, which nothing can write
-        texts = [t and t.encode(errors="replace").decode() for t in texts]
+    except UnicodeEncodeError:
+        texts = [t and _writable(t) for t in texts]
     return pd.Series(texts, dtype="str")
+
+
+def _writable(text: str) -> str:
+    """JSON can hold halves of characters, which no file can."""
+    return text.encode(errors="replace").decode()
