@@ -108,6 +108,21 @@ def test_a_map_is_among_the_pictures(offline, tmp_path):
     assert found.summary["ane"] >= 0
 
 
+def test_a_run_that_cannot_be_opened_does_not_stop_the_job(offline, tmp_path, monkeypatch, caplog):
+    import wandb
+
+    def refuse(**_):
+        raise wandb.Error("no room\nfor details")
+
+    monkeypatch.setattr(wandb, "init", refuse)
+    rows = offline("figures=false")
+    assert rows[0]["mse"] >= 0
+    assert "no run could be opened (no room); this job is not tracked" in caplog.text
+    monkeypatch.setattr(job, "result_rows", None)
+    with pytest.raises(TypeError, match="NoneType"):  # and hides no other error
+        offline("method=spectral_rn")
+
+
 def test_without_a_login_a_job_goes_on_offline_and_says_so(composed, tmp_path, monkeypatch, caplog):
     pytest.importorskip("wandb", reason="needs wandb; install the wandb extra")
     monkeypatch.delenv("WANDB_API_KEY", raising=False)

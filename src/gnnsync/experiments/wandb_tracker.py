@@ -65,7 +65,7 @@ class WandbTracker:
 
     @property
     def run(self) -> Any:
-        """The open run, as soon as it is; None once it is closed."""
+        """The open run, as soon as it is; None once it is closed, or if there can be none."""
         return None if self._opening is None else self._opening.result()
 
     def _connect(self, card: Card) -> Any:
@@ -79,22 +79,30 @@ class WandbTracker:
         if self.mode == "online" and not obstacle:
             try:
                 return self._open(card, "online")
-            except wandb.Error as error:
-                obstacle = f"no run could be opened ({str(error).splitlines()[0]})"
+            except (wandb.Error, OSError, ValueError) as error:
+                obstacle = f"no run could be opened ({_first_line(error)})"
         if obstacle:
             log.warning(
                 "Weights & Biases: %s; this job is tracked offline, and `wandb sync` uploads %s",
                 obstacle,
                 f"{self.save_dir}/wandb/offline-run-* later",
             )
-        return self._open(card, "offline")
+        try:
+            return self._open(card, "offline")
+        except (wandb.Error, OSError, ValueError) as error:
+            told = "Weights & Biases: no run could be opened (%s); this job is not tracked"
+            log.warning(told, _first_line(error))
+            return None
 
     def log(self, values: Mapping[str, float], step: int) -> None:
         """Losses at a step."""
-        self.run.log(dict(values), step=step)
+        if self.run is not None:
+            self.run.log(dict(values), step=step)
 
     def finish(self, findings: Findings) -> None:
         """Pictures, the table of replicas, the summary and the checkpoint; then close."""
+        if self.run is None:
+            return
         import wandb
 
         columns: list[str | int] = list(dict.fromkeys(k for row in findings.rows for k in row))
@@ -128,9 +136,9 @@ class WandbTracker:
             mode=mode,  # type: ignore[arg-type]
             reinit="create_new",
             resume="never",
-            name=card.name,
-            group=card.group,
-            job_type=card.job_type,
+            name=card.name[:128],
+            group=card.group[:128],
+            job_type=card.job_type[:64],
             tags=[tag[:64] for tag in dict.fromkeys([*card.tags, *self.tags])],
             config={**card.config, "job_hash": card.job_hash},
             settings=wandb.Settings(**_PRIVATE, **_QUIET),
@@ -145,7 +153,7 @@ class WandbTracker:
         try:
             if not wandb.login(prompt=False, verify=False):
                 return "no login found (run `wandb login` once, or set WANDB_API_KEY)"
-        except wandb.Error:
+        except (wandb.Error, ValueError):
             return "the login is not valid (run `wandb login` again)"
         address = urlsplit(str(wandb.setup().settings.base_url))
         if not getproxies():
@@ -155,6 +163,10 @@ class WandbTracker:
             except OSError:
                 return f"{address.hostname} cannot be reached"
         return ""
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 # Nothing of the machine, the user, the code or the console goes into a run.
