@@ -158,3 +158,40 @@ def test_a_read_only_folder_is_refused_before_any_work(sweep, small_disk):
     assert told.startswith(f"gnnsync: output_dir: cannot write in {small_disk} (Read-only file")
     assert told.count("\n") == 1
     assert results(small_disk) == before
+
+
+def test_several_presets_follow_each_other(tmp_path, capsys):
+    presets = "experiment=paper/main_k1,paper/main_k2"
+    small = ["data=ero", "data.n=30", "data.p=0.4", "data.eta=0.1", "data.seeds=[10]", "trials=1"]
+    assert main(["run", "-m", presets, *small, "method=trivial", f"output_dir={tmp_path}"]) == 0
+    assert "gnnsync: 2 jobs: 0 done, 0 failed before, 2 new; 2 further" in capsys.readouterr().err
+    assert {path.parents[1].name for path in results(tmp_path)} == {"main_k1", "main_k2"}
+
+
+def test_a_search_started_again_finds_its_jobs(tmp_path, capsys):
+    pytest.importorskip("hydra_plugins.hydra_optuna_sweeper")
+    search = [
+        *("run", "-m", "experiment=tune", "hydra.sweeper.n_trials=2", "hydra.sweeper.n_jobs=1"),
+        *("data.n=30", "data.p=0.4", "data.seeds=[10]", "trainer.max_steps=3", "logger=none"),
+        *("optimizer=adam", "model.steps.alpha=interval(0.1,2)", f"output_dir={tmp_path}"),
+    ]
+    assert main(search) == 0
+    before = results(tmp_path)
+    assert len(before) == 2
+    best = (tmp_path / "tune" / "optimization_results.yaml").read_text()
+    assert "model.steps.alpha" in best
+    assert "optimizer: " not in best, "what is given is not searched"
+    capsys.readouterr()
+    assert main(search) == 0
+    assert capsys.readouterr().err.count("is done already") == 2
+    assert results(tmp_path) == before
+
+
+def test_a_search_without_a_single_success_says_so(tmp_path, capsys):
+    pytest.importorskip("hydra_plugins.hydra_optuna_sweeper")
+    search = ["run", "-m", "experiment=tune", "hydra.sweeper.n_trials=1", "logger=none"]
+    failing = ["data.n=30", "data.p=0.01", "data.max_draws=1", f"output_dir={tmp_path}"]
+    assert main([*search, *failing]) == 1
+    told = capsys.readouterr().err
+    assert "1 jobs failed" in told
+    assert "gnnsync: the search stopped: No trials are completed yet." in told

@@ -44,6 +44,8 @@ def run(arguments: list[str]) -> int:
             from gnnsync.experiments.multirun import run_search
 
             return 0 if run_search(lambda: _hydra_main(arguments), command) else FAILED
+        if "grid" in command.first:
+            print("gnnsync: this preset is a sweep: -m runs it; now one job", file=sys.stderr)
         _hydra_main(arguments)
     except (GnnsyncError, HydraException) as error:
         print(f"gnnsync: {first_line(error)}", file=sys.stderr)
