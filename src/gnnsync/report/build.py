@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -84,16 +84,12 @@ def save_all(
     """Draw and write figures into their folders, in several processes if there are many."""
     for folder in {folder for _, folder in drawn}:
         writable_directory(folder)
-    task = partial(_save, formats=formats)
+    arguments = [d for d, _ in drawn], [folder for _, folder in drawn], repeat(tuple(formats))
     if workers > 1 and len(drawn) >= _WORTH_A_POOL:
         # Fresh processes: a copy of one that has threads may lock up.
         with ProcessPoolExecutor(min(workers, len(drawn)), get_context("spawn")) as pool:
-            return [path for paths in pool.map(task, drawn) for path in paths]
-    return [path for one in drawn for path in task(one)]
-
-
-def _save(drawn: tuple[Drawing, Path], formats: Sequence[str]) -> list[Path]:
-    return save(*drawn, formats)
+            return [path for paths in pool.map(save, *arguments) for path in paths]
+    return [path for paths in map(save, *arguments) for path in paths]
 
 
 def with_lines(collection: Collection) -> pd.DataFrame:

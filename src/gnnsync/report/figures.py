@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,10 @@ from gnnsync.report.styles import Style, styles
 
 FORMATS = ("png", "pdf")
 _MOST_MAPS = 12  # along either side of a grid
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "pdf": {"metadata": {"CreationDate": None}},  # the same rows give the same file
+    "png": {"pil_kwargs": {"compress_level": 4}},  # twice as fast, a tenth larger
+}
 
 
 class Drawing(Protocol):
@@ -101,9 +105,7 @@ def save(drawing: Drawing, folder: Path, formats: Sequence[str] = FORMATS) -> li
     paths = []
     for ending in formats:
         buffer = io.BytesIO()
-        # Without the date, the same rows give the same file.
-        metadata = {"CreationDate": None} if ending == "pdf" else None
-        figure.savefig(buffer, format=ending, dpi=140, metadata=metadata)
+        figure.savefig(buffer, format=ending, dpi=130, **_OPTIONS.get(ending, {}))
         paths.append(folder / f"{drawing.name}.{ending}")
         with atomic_output(paths[-1], "wb") as handle:
             handle.write(buffer.getvalue())  # type: ignore[arg-type]
