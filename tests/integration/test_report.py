@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -108,6 +112,27 @@ def test_many_figures_are_drawn_by_several_processes(tmp_path):
             write_job(tmp_path, seeds=1, **{"data.k": k, "data.eta": eta})
     assert main(["report", str(tmp_path), "--workers", "2"]) == 0
     assert len(list((tmp_path / "report" / "figures").iterdir())) == 10
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_rows_fit_in_two_gibibytes(tmp_path):
+    cells = product(
+        ("erdos_renyi", "barabasi_albert", "random_geometric"),
+        ("GammaAngles", "NormalRankOneAngles", "NormalIIDAngles", "NormalBlockAngles"),
+        (0.05, 0.1, 0.15),
+        (1, 2, 3, 4),
+        [round(0.1 * i, 1) for i in range(10)],
+        ("gnnsync", "spectral", "spectral_rn", "gpm", "tas", "irls", "trivial"),
+    )
+    for graph, prior, p, k, eta, method in cells:
+        cell = {"data.graph": graph, "data.angles": prior, "data.p": p, "data.k": k}
+        write_job(tmp_path, method=method, seeds=10, **cell, **{"data.eta": eta})
+    command = [sys.executable, "-m", "gnnsync.cli", "report", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+    assert "100,800 rows of 10,080 jobs" in done.stdout
+    assert len(list((tmp_path / "report" / "figures").iterdir())) == 24
+    assert (tmp_path / "report" / "index.html").stat().st_size < 10e6
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2 * 2**20  # in KiB
 
 
 def test_help(capsys):
