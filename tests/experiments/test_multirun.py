@@ -195,3 +195,13 @@ def test_a_search_without_a_single_success_says_so(tmp_path, capsys):
     told = capsys.readouterr().err
     assert "1 jobs failed" in told
     assert "gnnsync: the search stopped: No trials are completed yet." in told
+
+
+def test_a_cluster_that_is_not_there_is_one_sentence(capsys, tmp_path):
+    pytest.importorskip("hydra_plugins.hydra_ray_launcher")
+    address = "hydra.launcher.ray.init.address=127.0.0.1:1"
+    sweep = ["run", "-m", "hydra/launcher=ray", address, "method=trivial", "data.eta=0,0.1"]
+    assert main([*sweep, f"output_dir={tmp_path}"]) == 2
+    told = capsys.readouterr().err
+    assert "gnnsync: no job could be started: no Ray cluster at 127.0.0.1:1" in told
+    assert "Traceback" not in told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -36,6 +37,7 @@ class RayLauncher(ClusterLauncher):
         configure_log(self.config.hydra.hydra_logging, self.config.hydra.verbose)
         variables = self.ray.init.runtime_env.env_vars
         variables.update({name: str(value) for name, value in variables.items()})
+        _check_address(self.ray.init.address)
         start_ray(self.ray.init)
         log.info("%d jobs on Ray", len(job_overrides))
         tasks = []
@@ -52,6 +54,16 @@ class RayLauncher(ClusterLauncher):
                 )
             )
         return list(_results(tasks))
+
+
+def _check_address(address: str | None) -> None:
+    """Ray itself may wait for ever for a cluster that is not there."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as error:
+            raise ConnectionError(f"no Ray cluster at {address} ({error})") from None
 
 
 def _results(tasks: list[Any]) -> Iterator[JobReturn]:
