@@ -8,7 +8,8 @@ from hydra import compose, initialize_config_dir
 
 from gnnsync.experiments.job import run_job
 from gnnsync.experiments.paths import conf_dir
-from gnnsync.experiments.sweep import collect, summarise
+from gnnsync.experiments.sweep import summarise
+from gnnsync.report.collect import collect
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def sweep(composed, tmp_path):
 
 
 def test_collects_every_row_once(sweep):
-    rows = collect(sweep)
+    rows = collect([sweep]).rows
     assert sorted(rows["data.eta"]) == [0.0, 0.4]
     assert rows["limit_oracle"].notna().all()
     exact = rows[rows["data.eta"] == 0.0]
@@ -33,7 +34,7 @@ def test_collects_every_row_once(sweep):
 def test_a_broken_result_is_passed_over(sweep):
     broken = sorted(sweep.glob("*/result.json"))[0]
     broken.write_text("{")
-    assert len(collect(sweep)) == 1
+    assert len(collect([sweep]).rows) == 1
 
 
 def test_summarise_writes_table_and_figure(sweep):

@@ -19,6 +19,7 @@ from gnnsync.experiments.composing import hydra_configs
 from gnnsync.experiments.explain import first_line
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.preflight import check_command
+from gnnsync.experiments.results import reproducing
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +95,7 @@ def _sweep_task(cfg: DictConfig) -> float | str | None:
             mse = summary(run_job(cfg, in_sweep=True), "mse")
             return None if mse is None else mse[0]
     except Exception as error:
-        overrides = list(HydraConfig.get().overrides.task)
+        overrides = reproducing(list(HydraConfig.get().overrides.task))
         log.exception("job failed: %s", " ".join(overrides))
         write_failure(cfg, overrides, error)
         return None

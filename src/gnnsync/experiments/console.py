@@ -51,9 +51,23 @@ def print_results(rows: list[dict[str, Any]], method: str, directory: Path) -> N
             table.add_row(label, *[_cell(value, name) if name == "mse" else "" for name in columns])
     console = Console()
     console.print(table)
+    console.print(f"{_statuses(rows)}; written to {directory}", highlight=False, markup=False)
+
+
+def print_line(rows: list[dict[str, Any]], overrides: list[str]) -> None:
+    """One finished job of a sweep in a line."""
+    shown = [
+        f"{_COLUMNS[name]} {_cell(value, name)}"
+        for name in ("mse", "ane", "upset", "seconds_train")
+        if (value := summary(rows, name)) is not None
+    ]
+    line = f"done: {' '.join(overrides)}: {', '.join(shown)}; {_statuses(rows)}"
+    Console(soft_wrap=True).print(line, highlight=False, markup=False)
+
+
+def _statuses(rows: list[dict[str, Any]]) -> str:
     statuses = sorted({str(row["status"]) for row in rows})
-    counts = ", ".join(f"{sum(r['status'] == s for r in rows)} {s}" for s in statuses)
-    console.print(f"{counts}; written to {directory}", highlight=False, markup=False)
+    return ", ".join(f"{sum(r['status'] == s for r in rows)} {s}" for s in statuses)
 
 
 def _cell(value: tuple[float, float] | None, name: str) -> str:

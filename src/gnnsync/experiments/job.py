@@ -61,7 +61,10 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
             tracker.finish(Findings(final_metrics(rows), rows, figures, _checkpoint(directory)))
         write_result(directory, config, rows, time.perf_counter() - start, identity.overrides)
         (directory / FAILURE).unlink(missing_ok=True)
-        console.print_results(rows, identity.method, directory)
+        if in_sweep:
+            console.print_line(rows, identity.overrides or [identity.variant])
+        else:
+            console.print_results(rows, identity.method, directory)
     return rows
 
 

@@ -13,18 +13,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gnnsync.experiments.job import FAILURE, read_result
+from gnnsync.experiments.results import FAILURE
 from gnnsync.io.source import atomic_output
 from gnnsync.pictures.maps import map_grid
+from gnnsync.report.collect import collect
 from gnnsync.report.comparison import comparison_figure, varies
 
 log = logging.getLogger(__name__)
-
-
-def collect(folder: Path) -> pd.DataFrame:
-    """All rows of the jobs in a sweep's folder, one per replica; broken results are passed over."""
-    found = (read_result(path.parent) for path in sorted(folder.glob("*/result.json")))
-    return pd.DataFrame([row for result in found if result is not None for row in result["rows"]])
 
 
 def summarise(folder: Path) -> None:
@@ -33,7 +28,7 @@ def summarise(folder: Path) -> None:
     `mse.png` if the noise varied; `map_NAME.png` for every point cloud that was stitched, a row
     per noise level and a column per method (first network and trial of each).
     """
-    rows = collect(folder)
+    rows = collect([folder]).rows
     if rows.empty:
         log.warning("no finished job in %s", folder)
         return
