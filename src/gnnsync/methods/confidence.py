@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.special import erf, expit, logit
 
 from gnnsync.angles import TWO_PI
@@ -31,6 +31,8 @@ _NOISY = 0.05
 _ROUNDS = 3
 # Draws of the noise from which the spread of the angles is estimated.
 _DRAWS = 24
+# Conjugate gradient steps per draw: enough but for long chains, whose spread is then too small.
+_SOLVE_STEPS = 500
 # An edge list longer than this has the spread of each node estimated from its own edges.
 _LARGE = 200_000
 _LARGEST_LOG = 600.0
@@ -162,26 +164,31 @@ def _attachment(
 ) -> Array:
     """Probability (n,) that a node's body is turned as the largest is.
 
-    Bodies are taken in order of their distance from the largest: one that votes of bodies taken
-    already agree with (`near`) is right if one of these votes is. Last come those that none agrees
-    with, which are right by `luck` alone.
+    Bodies are taken in order of their distance from the largest, along votes that agree (`near`):
+    a body is right if one of the agreeing votes of nearer bodies is. Last come those that no such
+    way leads to, which are right by `luck` alone. O(m log m).
     """
     count = int(body.max()) + 1
-    share = np.zeros(count)
-    share[main] = 1.0
-    taken = np.arange(count) == main
-    chance = np.bincount(body, luck, count) / np.bincount(body, minlength=count)
-    while not taken.all():
-        open_votes = taken[body[voter]] & ~taken[body[node]]
-        vote = odds * inside[voter] * share[body[voter]] * open_votes
-        total = 1.0 + np.bincount(body[node], vote, count)
-        agreed = np.bincount(body[node], vote * near, count)
-        reached = (agreed > 0) & ~taken
-        if not reached.any():
-            reached = ~taken
-        share[reached] = ((agreed + chance) / total)[reached]
-        taken |= reached
-    return np.minimum(share, 1.0)[body]
+    here, there = body[node], body[voter]
+    ways = sp.coo_array((np.ones(near.sum()), (here[near], there[near])), (count, count)).tocsr()
+    distance = dijkstra(ways, directed=False, indices=main, unweighted=True)
+    distance = np.minimum(distance, count)  # no way at all: after all others
+    use = np.flatnonzero(distance[there] < distance[here])
+    use = use[np.argsort(distance[here[use]], kind="stable")]
+    here, there, weight, agrees = here[use], there[use], (odds * inside[voter])[use], near[use]
+    ends = np.flatnonzero(np.diff(distance[here], append=-1.0)) + 1
+    agreed = np.bincount(body, luck, count) / np.bincount(body, minlength=count)
+    total = np.ones(count)
+    agreed[main] = 1.0
+    start = 0
+    # Bodies at one distance need those nearer only, whose shares are final by then.
+    for end in ends.tolist():
+        part = slice(start, end)
+        vote = weight[part] * np.minimum(agreed[there[part]] / total[there[part]], 1.0)
+        np.add.at(total, here[part], vote)
+        np.add.at(agreed, here[part], vote * agrees[part])
+        start = end
+    return np.minimum(agreed / total, 1.0)[body]
 
 
 def _spread(
@@ -206,7 +213,7 @@ def _spread(
     square = np.zeros(graph.num_nodes)
     for _ in range(_DRAWS):
         noise = sigma * rng.standard_normal(graph.num_edges) / np.sqrt(np.maximum(weight, 0.01))
-        moved = least_squares_shift(operator, trust, noise, tol=1e-4)
+        moved = least_squares_shift(operator, trust, noise, tol=1e-4, max_iterations=_SOLVE_STEPS)
         moved = moved - moved[body == np.bincount(body).argmax()].mean()
         square += moved**2
     return np.sqrt(square / _DRAWS) + SIGMA_FLOOR
