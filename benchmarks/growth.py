@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ import torch
 from tqdm import tqdm
 
 from benchmarks.clock import EpochClock
+from benchmarks.machine import peak_memory
 from benchmarks.section import Section
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.outliers import observe
@@ -100,8 +100,7 @@ def _task(task: str, n: int) -> dict[str, float]:
     pairs = erdos_renyi(n, DEGREE / n, 0)
     graph = observe(pairs, GammaAngles()(n, 1, rng), 0.3, rng=rng)
     point = _train(graph) if task == "train" else _solve(task, graph)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return {"n": n, "m": graph.num_edges, "peak": peak, **point}
+    return {"n": n, "m": graph.num_edges, "peak": peak_memory(), **point}
 
 
 def _train(graph) -> dict[str, float]:

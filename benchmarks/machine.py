@@ -22,6 +22,17 @@ def describe() -> dict[str, str]:
     return found | {name: importlib.metadata.version(name) for name in _PACKAGES}
 
 
+def peak_memory() -> int:
+    """Most memory this process has held, in bytes.
+
+    Not by `getrusage`, whose figure a process inherits from the one that started it.
+    """
+    held = _field("/proc/self/status", "VmHWM").split()
+    if not held:
+        raise SystemExit("peak memory is read from /proc/self/status, which is not there")
+    return int(held[0]) * 1024
+
+
 def _memory() -> str:
     kibibytes = _field("/proc/meminfo", "MemTotal").split()
     return f"{int(kibibytes[0]) / 2**20:.0f} GiB" if kibibytes else "unknown"
