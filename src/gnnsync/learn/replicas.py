@@ -103,12 +103,14 @@ class ReplicaDropout(nn.Module):
 
     def _draw(self, chunk: int, steps: int, shape: torch.Size, dtype: torch.dtype) -> Tensor:
         keep = 1.0 - self.probability
-        mask = torch.empty((steps, *shape), dtype=dtype)
-        for r, seed in enumerate(self.seeds):
+        drawn = []
+        for seed in self.seeds:
             source = torch.Generator().manual_seed(_mix(seed, self.layer, chunk))
-            # Comparing uniform numbers is several times faster than `bernoulli_`.
-            mask[:, r] = torch.rand(mask[:, r].shape, generator=source) < keep
-        return mask.div_(keep)
+            # Comparing uniform numbers is several times faster than `bernoulli_`, and comparing
+            # them in place spares large graphs several passes over the memory.
+            uniform = torch.rand((steps, *shape[1:]), generator=source)
+            drawn.append(uniform.lt_(keep).to(dtype).div_(keep))
+        return drawn[0].unsqueeze(1) if len(drawn) == 1 else torch.stack(drawn, dim=1)
 
     def extra_repr(self) -> str:
         """Probability."""
