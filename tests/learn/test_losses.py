@@ -5,7 +5,7 @@ import torch
 from gnnsync import MeasurementGraph, metrics
 from gnnsync.errors import GraphError, ParameterError
 from gnnsync.learn.batch import ReplicaBatch
-from gnnsync.learn.losses import CycleLoss, LinearLoss, UpsetLoss, edge_residual
+from gnnsync.learn.losses import CycleLoss, LinearLoss, UpsetLoss, replica_residual
 from tests.oracles import dense as oracle
 
 LOSSES = {
@@ -53,12 +53,12 @@ def test_upset_loss_is_the_metric(norm, k, make_batch, random_angles):
 
 def test_residual_and_group_of_a_padded_edge_are_empty(make_batch, random_angles):
     batch = make_batch(graphs=2, trials=1)
-    residual, group = edge_residual(random_angles(batch, 3), batch)
+    residual, group = replica_residual(random_angles(batch, 3), batch)
     short = min(range(2), key=lambda g: batch.graphs[g].num_edges)
     m = batch.graphs[short].num_edges
     assert residual[short, m:].abs().max() == 0
     assert residual[short, :m].min() > 0
-    assert group.shape == (2, batch.max_edges, 1)
+    assert group.shape == (2, batch.max_edges)
 
 
 def exact_batch(seed=0, n=9):

@@ -41,14 +41,11 @@ class AngleHead(Head):
     Shapes: Z (R, n, k, e) → r⁽⁰⁾ (R, n, k); a is (R, k, e, 1) and b is (R, k).
     """
 
-    eye: Tensor
-
     def __init__(self, replicas: int, groups: int, embedding: int, gain: float = 1.414) -> None:
         super().__init__()
         self.gain = gain
         self.vector = nn.Parameter(torch.empty(replicas, groups, embedding, 1))
         self.bias = nn.Parameter(torch.zeros(replicas, 1, groups))
-        self.register_buffer("eye", torch.eye(groups).unsqueeze(1), persistent=False)
 
     def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
         """Xavier vectors, zero bias."""

@@ -4,7 +4,7 @@ from gnnsync.learn.losses.calibrated import Calibrated
 from gnnsync.learn.losses.combined import LinearLoss
 from gnnsync.learn.losses.consistency import ConsistencyLoss
 from gnnsync.learn.losses.cycle import CycleLoss
-from gnnsync.learn.losses.residual import edge_residual
+from gnnsync.learn.losses.residual import replica_residual
 from gnnsync.learn.losses.robust import RobustLoss
 from gnnsync.learn.losses.upset import UpsetLoss
 
@@ -15,5 +15,5 @@ __all__ = [
     "LinearLoss",
     "RobustLoss",
     "UpsetLoss",
-    "edge_residual",
+    "replica_residual",
 ]

@@ -12,12 +12,6 @@ from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.operators import product_by_columns
 
 
-def wrap(angle: Tensor) -> Tensor:
-    """Reduce to [-π, π]; the gradient is that of the identity."""
-    turns = torch.round(angle.detach() * (1.0 / TWO_PI))
-    return torch.sub(angle, turns, alpha=TWO_PI)
-
-
 def replica_residual(angles: Tensor, batch: ReplicaBatch) -> tuple[Tensor, Tensor]:
     """M and g: the least residual of each edge over the k groups, and the group that has it.
 
@@ -26,13 +20,6 @@ def replica_residual(angles: Tensor, batch: ReplicaBatch) -> tuple[Tensor, Tenso
     """
     residual, group = _LeastResidual.apply(angles, batch)
     return residual, group
-
-
-def edge_residual(angles: Tensor, batch: ReplicaBatch) -> tuple[Tensor, Tensor]:
-    """`replica_residual` in the layout (G, m, T)."""
-    residual, group = replica_residual(angles, batch)
-    shape = (batch.num_graphs, batch.trials, -1)
-    return residual.view(shape).transpose(1, 2), group.view(shape).transpose(1, 2).long()
 
 
 def mean_residual(angles: Tensor, batch: ReplicaBatch) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from gnnsync.errors import check_bool, check_integer, check_real
 from gnnsync.learn.batch import ReplicaBatch
-from gnnsync.learn.losses.residual import edge_residual
+from gnnsync.learn.losses.residual import replica_residual
 from gnnsync.learn.operators import HermitianOperator
 from gnnsync.learn.steps.base import Steps
 
@@ -145,7 +145,8 @@ def _phases(count: int, like: Tensor) -> Tensor:
 def _separate_steps(angles: Tensor, alpha: Tensor | Sequence[float], batch: ReplicaBatch) -> Tensor:
     """Steps with H⁽ˡ⁾: every edge acts on the group whose initial residual is least."""
     k = angles.shape[-1]
-    _, group = edge_residual(angles.detach(), batch)
+    _, group = replica_residual(angles.detach(), batch)
+    group = group.view(batch.num_graphs, batch.trials, -1).transpose(1, 2).long()
     member = nn.functional.one_hot(group, k).view(-1, batch.trials * k)
     cos_offset, sin_offset = (part * member for part in batch.phases)
     src, dst = batch.ends
