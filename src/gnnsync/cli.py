@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from gnnsync.collector import paused_collector
+
 USAGE = """\
 usage: gnnsync COMMAND ...
 
@@ -32,7 +34,8 @@ def main(argv: list[str] | None = None) -> int:
     if command == "run":
         # Hydra hides the cause of an error five layers down unless it is told not to.
         os.environ.setdefault("HYDRA_FULL_ERROR", "1")
-        from gnnsync.experiments.app import run
+        with paused_collector():
+            from gnnsync.experiments.app import run
 
         return run(rest)
     if command == "solve":

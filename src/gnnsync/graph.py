@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from gnnsync.angles import reduce_angle, wrap
+from gnnsync.distinct import distinct
 from gnnsync.errors import GraphError, check_array, check_integer, check_whole_array
 from gnnsync.triangles import Triangles, find_triangles
 
@@ -229,7 +230,7 @@ class MeasurementGraph:
         outside = nodes[(nodes < 0) | (nodes >= self.num_nodes)]
         if len(outside):
             raise GraphError(f"nodes has {outside[0]}: must be in 0..{self.num_nodes - 1}")
-        if len(np.unique(nodes)) < len(nodes):
+        if len(distinct(nodes)) < len(nodes):
             raise GraphError(f"nodes has {len(nodes)} entries, some twice: must be distinct")
         position = np.full(self.num_nodes, -1)
         position[nodes] = np.arange(len(nodes))
@@ -273,7 +274,7 @@ class MeasurementGraph:
     def num_parallel(self) -> int:
         """How many edges join a pair of nodes that an earlier edge joins, in either direction."""
         key = self.edge_index.min(axis=0) * self.num_nodes + self.edge_index.max(axis=0)
-        return self.num_edges - len(np.unique(key))
+        return self.num_edges - len(distinct(key))
 
     @cached_property
     def triangles(self) -> Triangles:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gnnsync.distinct import distinct
+
 # Candidate wedges examined at a time: bounds the working memory to some hundred megabytes.
 _WEDGES_PER_CHUNK = 1 << 22
 # Up to this many wedges, going through all of them is quick enough.
@@ -110,7 +112,7 @@ class _UpwardPairs:
                 return self.closed_wedges()
             wedge = rng.integers(self.num_wedges, size=_WEDGES_PER_CHUNK)
             drawn += len(wedge)
-            found = np.unique(np.concatenate([found, self._closed(np.unique(wedge))]), axis=0)
+            found = np.unique(np.concatenate([found, self._closed(distinct(wedge))]), axis=0)
         return found
 
     def _closed(self, wedge: NDArray[np.int64]) -> NDArray[np.int64]:

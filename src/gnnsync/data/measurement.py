@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from gnnsync.distinct import distinct
+
 if TYPE_CHECKING:
     import networkx
 
@@ -77,7 +79,7 @@ def _erdos_renyi_pairs(n: int, p: float, rng: np.random.Generator) -> NDArray[np
     chosen = np.empty(0, dtype=np.int64)
     while len(chosen) < wanted:
         more = rng.integers(possible, size=wanted - len(chosen))
-        chosen = np.unique(np.concatenate([chosen, more]))
+        chosen = distinct(np.concatenate([chosen, more]))
     return _decoded(chosen)
 
 

@@ -12,6 +12,7 @@ from hydra._internal.hydra import Hydra
 from hydra._internal.utils import create_config_search_path
 from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
@@ -64,7 +65,9 @@ def parse_overrides(overrides: list[str]) -> list[Override]:
 
 def is_group(key: str) -> bool:
     """Whether there are configs to choose from under this name."""
-    return bool(GlobalHydra.instance().config_loader().get_group_options(key))
+    # The loader's own method of this name parses all overrides anew at every call.
+    repository = GlobalHydra.instance().config_loader().repository  # type: ignore[attr-defined]
+    return bool(repository.get_group_options(key, ObjectType.CONFIG))
 
 
 def merged_files(overrides: list[str]) -> set[tuple[str, str]]:

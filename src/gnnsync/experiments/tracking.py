@@ -12,12 +12,11 @@ import matplotlib.image
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
-from lightning import Callback, LightningModule, Trainer
-from lightning.pytorch.loggers import Logger
 from omegaconf import DictConfig
 
 from gnnsync.errors import GnnsyncError
 from gnnsync.experiments.settings import ConfigError
+from gnnsync.lightning import Callback, LightningModule, Logger, Trainer
 
 # A curve of some hundred points shows as much as one of a thousand, and costs less to send.
 _LOG_EVERY, _MOST_POINTS = 10, 500

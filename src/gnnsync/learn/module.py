@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from lightning import LightningModule
 from torch import Tensor, nn
 
 from gnnsync.errors import check_integer
@@ -16,6 +15,7 @@ from gnnsync.learn.head import Head
 from gnnsync.learn.progress import ReplicaProgress, Status
 from gnnsync.learn.replicas import ReplicaDropout, copy_replicas
 from gnnsync.learn.steps import Steps
+from gnnsync.lightning import LightningModule
 
 OptimizerFactory = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 

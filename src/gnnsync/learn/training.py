@@ -9,23 +9,26 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from lightning import Callback, LightningModule, Trainer
 from torch.utils.data import DataLoader
 from tqdm import tqdm
 
 from gnnsync.errors import GnnsyncError, ParameterError, check_choice, check_integer
+from gnnsync.learn.memory import kept_memory
 from gnnsync.learn.module import SyncModule
+from gnnsync.lightning import Callback, LightningModule, Trainer
 
 log = logging.getLogger(__name__)
 
 LAST_CHECKPOINT = "last.ckpt"
 FINAL_CHECKPOINT = "final.ckpt"
+# Edges from which a step needs blocks of memory that the C library would not keep by itself.
+_LARGE = 1_000_000
 ACCELERATORS = ("auto", "cpu", "gpu", "cuda", "mps")
 
 
@@ -121,7 +124,12 @@ def fit(module: SyncModule, training: Training, run: Run) -> None:
         log.info("resuming from %s" if resume_from else "nothing to resume in %s", last)
     # One empty batch per epoch: the module holds the graphs, and an epoch is a number of steps.
     schedule: DataLoader[Any] = DataLoader([0], batch_size=None)  # type: ignore[arg-type]
-    with _interruptible(trainer), warnings.catch_warnings():
+    large = module.batch.num_graphs * module.batch.max_edges > _LARGE
+    with (
+        _interruptible(trainer),
+        kept_memory() if large else nullcontext(),
+        warnings.catch_warnings(),
+    ):
         # Lightning's own use of a part of torch that is about to change.
         warnings.filterwarnings("ignore", message=".*LeafSpec.*")
         trainer.fit(module, train_dataloaders=schedule, ckpt_path=resume_from, weights_only=False)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order
 
 from gnnsync.angles import TWO_PI, wrap
+from gnnsync.distinct import distinct
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.paths import Arcs
 
@@ -59,7 +60,7 @@ def bodies_of(graph: MeasurementGraph, label: Index) -> Bodies:
     number = np.unique(label[kept], return_inverse=True)[1]
     edge_body[kept] = number
     source, target = number * n + graph.src[kept], number * n + graph.dst[kept]
-    key = np.unique(np.concatenate([source, target]))
+    key = distinct(np.concatenate([source, target]))
     a, b = np.searchsorted(key, source), np.searchsorted(key, target)
     angle = _tree_angles(len(key), a, b, graph.offset[kept], np.searchsorted(key // n, number))
     return Bodies(key // n, key % n, angle, edge_body, n)
@@ -170,8 +171,8 @@ def agreements(
     mean = base + np.bincount(run, wrap(vote - base[run]), len(into)) / np.maximum(count, 1)
     for origin in origins:
         span = int(origin.max()) + 1
-        distinct = np.unique(run * span + origin[order]) // span
-        count = np.minimum(count, np.bincount(distinct, minlength=len(into)))
+        voters = distinct(run * span + origin[order]) // span
+        count = np.minimum(count, np.bincount(voters, minlength=len(into)))
     at = place[starts]
     best = np.lexsort((mean, count, at))
     best = best[np.concatenate([at[best][1:] != at[best][:-1], [True]])]
@@ -282,7 +283,7 @@ def _among(value: Index, ascending: Index) -> NDArray[np.bool_]:
 
 def _tree_angles(count: int, a: Index, b: Index, offset: Array, first: Index) -> Array:
     """Angles (count,) with x[a] - x[b] = offset along a spanning forest, rooted at `first`."""
-    roots = np.unique(first)
+    roots = distinct(first)
     row = np.concatenate([a, np.full(len(roots), count)])
     column = np.concatenate([b, roots])
     shape = (count + 1, count + 1)
