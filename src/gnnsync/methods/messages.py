@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +21,8 @@ _LEAST_BINS = 0.6
 _DAMPING = 0.3
 # Weight of the uniform law in every share and in η: neither may vanish, or it could not return.
 _LEAST_SHARE = 1e-3
+# Entries of a message table that are worked on at a time.
+_BLOCK = 1 << 17
 
 
 @dataclass
@@ -67,7 +71,6 @@ class Messages:
         weight = graph.edge_weight / graph.edge_weight.mean()
         self.spread = None if graph.weight is None else (1.0 / weight)[self.edge]
         self.messages: list[Table | None] = [None] * self.k
-        self._rotations: dict[int, NDArray[np.complex64]] = {}
         self.log_prior: list[Table | None] = [None] * self.k
         self._background_from(np.ones((m, self.k)))
 
@@ -87,34 +90,45 @@ class Messages:
         for group in range(self.k):
             belief = np.exp(concentration[:, group, None] * bump)
             belief = (belief / belief.mean(axis=1, keepdims=True)).astype(np.float32)
-            self.messages[group] = self._mixed(group, self._carried(group, belief[self.tail]))
+            table = np.empty((len(self.tail), self.bins), dtype=np.float32)
+            for arcs in self._blocks(len(self.tail)):
+                carried = self._carried(group, belief[self.tail[arcs]], arcs)
+                table[arcs] = self._mixed(group, carried, arcs)
+            self.messages[group] = table
 
     def sweep(self) -> float:
         """Update all messages once; returns the mean change."""
         change = 0.0
         for group in range(self.k):
-            old = self.messages[group]
-            assert old is not None
-            new = self._mixed(group, self._carried(group, self._cavity(group, self.tail, True)))
-            new *= 1.0 - _DAMPING
-            new += _DAMPING * old
-            change = max(change, float(np.abs(new - old).mean()))
-            self.messages[group] = new
+            old, belief = self._table(group), self._log_belief(group)
+            table, moved = np.empty_like(old), 0.0
+            for arcs in self._blocks(len(old)):
+                cavity = _normalised(belief[self.tail[arcs]] - np.log(old[self.back[arcs]]))
+                new = self._mixed(group, self._carried(group, cavity, arcs), arcs)
+                new -= old[arcs]
+                new *= 1.0 - _DAMPING
+                moved += float(np.abs(new).sum())
+                np.add(new, old[arcs], out=table[arcs])
+            change = max(change, moved / old.size)
+            self.messages[group] = table
         return change
 
     def learn(self, *, noise: bool) -> Array:
         """EM step for the shares and, if `noise`, σ; returns edge posteriors (m, k)."""
         m = self.graph.num_edges
         fit, cosine = np.empty((m, self.k)), np.zeros((m, self.k))
-        forward = self.back > np.arange(2 * m)  # one arc of each edge is enough
+        forward = np.flatnonzero(self.back > np.arange(2 * m))  # one arc of each edge is enough
         for group in range(self.k):
-            cavity = self._cavity(group, self.tail, True)[forward]
-            other = self._cavity(group, self.head, False)[forward]
-            edge = self.edge[forward]
-            fit[edge, group] = (self._carried(group, cavity, forward) * other).mean(axis=1)
-            if noise:
-                tilted = self._carried(group, cavity, forward, tilted=True)
-                cosine[edge, group] = (tilted * other).mean(axis=1)
+            table, belief = self._table(group), self._log_belief(group)
+            for block in self._blocks(m):
+                arcs = forward[block]
+                edge = self.edge[arcs]
+                cavity = _normalised(belief[self.tail[arcs]] - np.log(table[self.back[arcs]]))
+                other = _normalised(belief[self.head[arcs]] - np.log(table[arcs]))
+                fit[edge, group] = (self._carried(group, cavity, arcs) * other).mean(axis=1)
+                if noise:
+                    tilted = self._carried(group, cavity, arcs, tilted=True)
+                    cosine[edge, group] = (tilted * other).mean(axis=1)
         fit = np.maximum(fit, 1e-30)
         self._background_from(fit)
         part = self.share * fit
@@ -139,8 +153,8 @@ class Messages:
 
     def refine_bins(self) -> None:
         """Twice as many bins, messages interpolated."""
-        for group, table in enumerate(self.messages):
-            assert table is not None
+        for group in range(self.k):
+            table = self._table(group)
             fine = np.repeat(table, 2, axis=1)
             fine[:, 1::2] = 0.5 * (table + np.roll(table, -1, axis=1))
             self.messages[group] = fine
@@ -156,32 +170,48 @@ class Messages:
 
     def marginals(self) -> NDArray[np.float64]:
         """Probabilities (n, k, B) of every node's bins, relative to `origin`."""
-        tables = [_normalised(self._log_belief(group)[0]) for group in range(self.k)]
+        tables = [_normalised(self._log_belief(group)) for group in range(self.k)]
         return np.stack(tables, axis=1).astype(np.float64) / self.bins
 
-    def _log_belief(self, group: int) -> tuple[Table, Table]:
-        """Log beliefs (n, B), and log messages (2m, B)."""
-        table = self.messages[group]
-        assert table is not None
-        logs = np.log(table)
-        belief = np.add.reduceat(logs, self.first, axis=0)
-        prior = self.log_prior[group]
-        return (belief if prior is None else belief + prior), logs
+    def _blocks(self, rows: int) -> Iterator[slice]:
+        """Rows of a table in portions that fit the cache, with all that is computed of them."""
+        size = max(_BLOCK // self.bins, 1)
+        return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
 
-    def _cavity(self, group: int, node: NDArray[np.int64], sender: bool) -> Table:
-        """Beliefs (2m, B) of the arcs' tails or heads without the message across the same edge."""
-        belief, logs = self._log_belief(group)
-        return _normalised(belief[node] - (logs[self.back] if sender else logs))
+    def _table(self, group: int) -> Table:
+        """Messages (2m, B)."""
+        table = self.messages[group]
+        assert table is not None, "call start first"
+        return table
+
+    def _log_belief(self, group: int) -> Table:
+        """Log beliefs (n, B): the sum of the log messages that arrive at a node."""
+        table = self._table(group)
+        belief = np.empty((len(self.first), self.bins), dtype=np.float32)
+        after = np.append(self.first, len(table))
+        size = max(_BLOCK // self.bins, 1)
+        # Nodes whose arcs begin in the same portion.
+        cuts = np.searchsorted(self.first, np.arange(0, len(table) + size, size))
+        for start, end in itertools.pairwise(cuts.tolist()):
+            if start < end:
+                logs = np.log(table[after[start] : after[end]])
+                here = self.first[start:end] - after[start]
+                belief[start:end] = np.add.reduceat(logs, here, axis=0)
+        prior = self.log_prior[group]
+        return belief if prior is None else belief + prior
 
     def _carried(
         self,
         group: int,
         cavity: Table,
-        arcs: NDArray[np.bool_] | slice = slice(None),
+        arcs: NDArray[np.int64] | slice,
         *,
         tilted: bool = False,
     ) -> Table:
-        """Beliefs moved by the offsets and blurred by the noise; `tilted` times cos(noise)."""
+        """Beliefs of arcs moved by their offsets and blurred by the noise.
+
+        `tilted` multiplies the noise law by the cosine of the noise.
+        """
         order = np.arange(self.bins // 2 + 1, dtype=np.float64)
         variance = max(self.sigma, self.least_sigma) ** 2
         spread = None if self.spread is None else self.spread[arcs, None]
@@ -203,19 +233,8 @@ class Messages:
         carried = fft.irfft(spectrum, n=self.bins, axis=1)
         return np.maximum(carried, 0.0, out=carried) if not tilted else carried
 
-    def _rotation(self, group: int) -> NDArray[np.complex64]:
-        """exp(-iq·shift) (2m, B/2 + 1), kept for as long as the bins stay."""
-        order = self.bins // 2 + 1
-        table = self._rotations.get(group)
-        if table is None or table.shape[1] != order:
-            turn = np.arange(order) * self.shift[:, group, None]
-            table = np.empty(turn.shape, dtype=np.complex64)
-            table.real, table.imag = np.cos(turn), -np.sin(turn)
-            self._rotations[group] = table
-        return table
-
-    def _mixed(self, group: int, carried: Table) -> Table:
-        background = self.background[self.edge, group].astype(np.float32)[:, None]
+    def _mixed(self, group: int, carried: Table, arcs: slice) -> Table:
+        background = self.background[self.edge[arcs], group].astype(np.float32)[:, None]
         carried *= 1.0 - background
         carried += background
         return carried
