@@ -52,7 +52,7 @@ def _launchers(axes: Any, figures: dict[str, dict[str, float]]) -> None:
     axes.barh(names, [figures["per_hour"][name] for name in names])
     axes.invert_yaxis()
     axes.set_xlabel("jobs per hour")
-    axes.set_title("a sweep of 8 jobs")
+    axes.set_title("a quick sweep")
 
 
 _PANELS = {"step": _step, "growth": _growth, "launchers": _launchers}

@@ -30,7 +30,17 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 DEGREE = 20
 SLOPE_FROM = 10_000
 # Methods whose cost per iteration is linear in the number of edges.
-LINEAR = ("spectral", "spectral_rn", "gpm", "irls", "transync", "gnc")
+LINEAR = (
+    "trivial",
+    "spectral",
+    "spectral_rn",
+    "spectral_disentangled",
+    "gpm",
+    "irls",
+    "transync",
+    "gnc",
+    "belief",
+)
 
 
 def measure(sizes: tuple[int, ...] = SIZES) -> Section:

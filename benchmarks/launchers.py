@@ -1,7 +1,8 @@
 """Jobs per hour of a quick sweep under each local launcher: `python -m benchmarks.launchers`.
 
-The sweep trains GNNSync on eight noise levels (5 networks × 2 trials, 1000 steps each), one thread
-per job. A launcher whose package is not installed is left out.
+The sweep trains GNNSync on 32 noise levels (5 networks × 2 trials, 1000 steps each), one thread
+per job: minutes of work, against which the start of processes, seconds each, counts as it does in
+the smallest sweeps of the paper's studies. A launcher whose package is not installed is left out.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from tqdm import tqdm
 from benchmarks.framework import ONE_THREAD
 from benchmarks.section import Section
 
-SWEEP = ["data.p=0.05", "data.eta=0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8", "figures=false", "logger=none"]
-JOBS = 8
+JOBS = 32
+LEVELS = ",".join(f"{0.02 * level:.2f}" for level in range(1, JOBS + 1))
+SWEEP = ["data.p=0.05", f"data.eta={LEVELS}", "figures=false", "logger=none"]
 LAUNCHERS = {
     "basic": ("hydra", []),
     "joblib, 1 worker": (
