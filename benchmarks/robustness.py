@@ -110,16 +110,15 @@ def limit(options: argparse.Namespace) -> None:
 
 def maps(options: argparse.Namespace) -> None:
     """Patches of maps; `points known` aligns every patch with the true points it holds."""
-    for cloud, eta in product(
-        (Letters("PACM", 426, 0), USCities(1097)), (0.0, 0.1, 0.15, 0.2, 0.25)
-    ):
+    clouds = (Letters(), USCities(), USCities(evenness=0.35))
+    for cloud, eta in product(clouds, (0.0, 0.1, 0.15, 0.2, 0.25)):
         seeds = [options.seed + 10 * i for i in range(1, options.networks + 1)]
-        data = LocalizationDataModule(cloud, PRIORS["gamma"], eta=eta, seeds=seeds)
+        data = LocalizationDataModule(cloud, PRIORS[options.angles], eta=eta, seeds=seeds)
         names = ("auto", "irls", "spectral_rn")
         found = [f"{name} {_error(name, data.graphs):.4f}" for name in names]
         known = np.mean([_points_known(data, seed) for seed in seeds])
         print(
-            f"{type(cloud).__name__} η={eta:g}: {', '.join(found)}, points known {known:.4f}",
+            f"{cloud.name} η={eta:g}: {', '.join(found)}, points known {known:.4f}",
             flush=True,
         )
 
@@ -176,6 +175,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("study", choices=STUDIES)
     parser.add_argument("--networks", type=int, default=2, help="networks per cell")
     parser.add_argument("--seed", type=int, default=0, help="network seeds are this + 10, 20, ...")
+    parser.add_argument(
+        "--angles", default="gamma", choices=sorted(PRIORS), help="law of the angles of `maps`"
+    )
     return parser.parse_args()
 
 

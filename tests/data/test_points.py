@@ -34,6 +34,29 @@ def test_us_cities_are_the_same_at_every_call_and_safe_to_change():
     assert np.ptp(USCities()(), axis=0).min() > 1
 
 
+def test_uneven_us_cities_have_the_patches_of_the_published_map():
+    uneven = USCities(evenness=0.35)
+    points = uneven()
+    assert points.shape == (1097, 2)
+    low, middle = np.quantile(spread_ratio(points), [0.05, 0.5])
+    assert low == pytest.approx(0.09, abs=0.01)
+    assert middle == pytest.approx(0.17, abs=0.01)
+    assert len(np.unique(points, axis=0)) == 1097
+    assert np.array_equal(points, USCities(evenness=0.35)())
+    assert uneven.name != USCities().name
+
+
+def test_unevenness_grows_as_evenness_falls():
+    low = [np.quantile(spread_ratio(USCities(400, e)()), 0.05) for e in (1.0, 0.7, 0.4, 0.0)]
+    assert (np.diff(low) < -0.01).all()
+
+
+@pytest.mark.parametrize("evenness", [-0.1, 1.1, "much"])
+def test_evenness_is_from_0_to_1(evenness):
+    with pytest.raises(ParameterError, match="evenness"):
+        USCities(evenness=evenness)
+
+
 def test_albers_keeps_areas_and_has_its_origin_at_the_origin():
     assert albers(np.array([37.5]), np.array([-96.0])) == pytest.approx(np.zeros((1, 2)))
 
@@ -67,6 +90,21 @@ def test_thin_keeps_earlier_points_and_exactly_n(rng):
     assert (np.diff(kept) > 0).all()
     everything = cKDTree(points).query(points, k=2)[0][:, 1].min()
     assert cKDTree(points[kept]).query(points[kept], k=2)[0][:, 1].min() > 10 * everything
+
+
+def test_thin_keeps_more_of_a_dense_part_when_it_is_to_be_uneven(rng):
+    dense, sparse = rng.uniform(size=(400, 2)), 5 * rng.uniform(size=(400, 2)) + [2, 0]
+    points = rng.permutation(np.concatenate([dense, sparse]))
+    kept = [(points[thin(points, 80, e)][:, 0] < 1).sum() for e in (1.0, 0.5, 0.0)]
+    assert kept[0] < 10 < kept[1] < kept[2]
+    assert 30 < kept[2] < 50
+
+
+def test_thin_is_not_misled_by_coinciding_points(rng):
+    points = np.concatenate([np.zeros((30, 2)), rng.uniform(size=(100, 2))])
+    kept = thin(points, 20, 0.5)
+    assert len(kept) == 20
+    assert (kept < 30).sum() == 1
 
 
 def test_thin_refuses_more_than_there_are(rng):

