@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from itertools import product
+from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
@@ -16,119 +16,118 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import erf, expit
 
-from benchmarks.frontier import GRAPHS, PRIORS
-from gnnsync.data import LocalizationDataModule, SyntheticDataModule
-from gnnsync.data.points import Letters
-from gnnsync.graph import MeasurementGraph
-from gnnsync.methods import METHODS, confidence
+from benchmarks.confidence_networks import SETS, networks
+from gnnsync.methods import METHODS, confidence, spread
 from gnnsync.metrics import aligned_error
 from gnnsync.solution import NODE_TOLERANCE
 
+Array = NDArray[np.float64]
+
 _DOUBT = confidence.LEAST_DOUBT
 LEVELS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 0.99, 0.999, 1.0)
-
-# What the weights were fitted on, and what neither they nor the formula were ever shown:
-# graphs, n, k, and then p, η, σ, angles and the first network seed.
-SETS = {
-    "develop": [
-        (
-            graph,
-            220,
-            1,
-            (0.06, 0.15),
-            (0.2, 0.5, 0.7, 0.8),
-            (0.0, 0.1, 0.25),
-            ("gamma", "uniform"),
-            901,
-        )
-        for graph in ("ero", "rggo", "bao")
-    ],
-    "held-out": [
-        ("ero", 250, 1, (0.08, 0.2), (0.3, 0.6, 0.85), (0.0, 0.05, 0.2), ("normal_iid",), 5001),
-        ("bao", 300, 1, (0.1,), (0.4, 0.7), (0.0, 0.15), ("uniform", "normal_rank1"), 6001),
-        ("rggo", 300, 1, (0.07, 0.12), (0.3, 0.6), (0.0, 0.2), ("uniform", "gamma"), 7001),
-        ("ero", 300, 2, (0.12,), (0.1, 0.4), (0.0, 0.05), ("uniform",), 8001),
-    ],
-}
 
 
 def main() -> None:
     options = _options()
     method = METHODS[options.method]()
-    rows, scores = [], []
+    rows: list[Row] = []
+    seen: dict[str, Any] = {}
 
-    def remember(*terms: Any) -> NDArray[np.float64]:
-        scores.append(terms)
-        return calibrated(*terms)
+    def remember(name: str, function: Any) -> Any:
+        def call(*given: Any) -> Any:
+            result = function(*given)
+            seen[name] = given if name == "terms" else result
+            return result
 
-    calibrated = confidence.calibrated
-    with mock.patch.object(confidence, "calibrated", remember):
-        for name, detail, graph in _networks(options):
-            scores.append(None)
+        return call
+
+    with (
+        mock.patch.object(confidence, "calibrated", remember("terms", confidence.calibrated)),
+        mock.patch.object(confidence, "shared_spread", remember("shared", spread.shared_spread)),
+    ):
+        for name, detail, graph in networks(options.set, options.networks):
+            seen.clear()
             solution = method(graph, graph.angles.shape[1])
             right = aligned_error(solution.angles, graph.angles).max(axis=1) < NODE_TOLERANCE
-            rows.append((name, solution.node_confidence, right, scores[-1]))
+            assert solution.node_confidence is not None
+            rows.append(Row(name, solution.node_confidence, right, **seen))
             if options.verbose:
                 stated = solution.node_confidence.mean()
                 print(f"{detail}: stated {stated:.3f}, found {right.mean():.3f}", flush=True)
     if options.fit:
-        print("WEIGHTS =", np.round(_fit(rows), 2))
-    stated, right = (np.concatenate([row[i] for row in rows]) for i in (1, 2))
-    kind = np.concatenate([np.full(len(row[1]), row[0], dtype=object) for row in rows])
+        _print_fit(rows)
+    stated, right = (
+        np.concatenate([getattr(r, name) for r in rows]) for name in ("stated", "right")
+    )
+    kind = np.concatenate([np.full(len(row.stated), row.kind, dtype=object) for row in rows])
     _print_table(stated, right)
     for name in dict.fromkeys(kind):
         own = kind == name
-        print(f"{name}: stated {stated[own].mean():.3f}, found {right[own].mean():.3f}")
+        error = f"{_calibration_error(stated[own], right[own]):.3f}"
+        print(
+            f"{name}: stated {stated[own].mean():.3f}, found {right[own].mean():.3f}, ECE {error}"
+        )
     if options.figure:
         _draw(stated, right, kind, options.figure)
 
 
-def _fit(rows: list[Any]) -> NDArray[np.float64]:
-    """Weights of `calibrated`, by logistic regression over the nodes of noisy networks."""
-    columns, found = [], []
-    for _, _, right, terms in rows:
-        if terms is not None:
-            local, mass, evidence = terms
-            least = min(evidence, confidence.MOST_EVIDENCE)
-            terms = [logit(np.clip(p, _DOUBT, 1 - _DOUBT)) for p in (local, mass)]
-            columns.append(np.stack([*terms, np.full(len(right), least), np.ones(len(right))], 1))
-            found.append(right.astype(float))
-    x, y = np.concatenate(columns), np.concatenate(found)
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One network: what was stated, what was found, and what the regression was given, if it was.
 
-    def cost(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    `shared` is the spread (n,) by shared noise, where there is any.
+    """
+
+    kind: str
+    stated: Array
+    right: NDArray[np.bool_]
+    terms: tuple[Any, ...] | None = None
+    shared: Array | None = None
+
+
+def _print_fit(rows: list[Row]) -> None:
+    """Weights of `calibrated`, then `SHARE` of the noise that edges share."""
+    columns: dict[str, list[Array]] = {kind: [] for kind in confidence.WEIGHTS}
+    found: dict[str, list[Array]] = {kind: [] for kind in confidence.WEIGHTS}
+    for row in rows:
+        if row.terms is None or row.shared is not None:
+            continue
+        kind, x = confidence.regressors(*row.terms)
+        columns[kind].append(x)
+        found[kind].append(row.right.astype(float))
+        if kind == "posterior":  # what to do without a posterior is learned from the same networks
+            columns["local"].append(np.delete(x, 1, axis=1))
+            found["local"].append(row.right.astype(float))
+    for kind, parts in columns.items():
+        if parts:
+            weights = _logistic(np.concatenate(parts), np.concatenate(found[kind]))
+            print(f"WEIGHTS of {kind}, {len(parts)} networks:", np.round(weights, 2))
+    moved = [row for row in rows if row.shared is not None]
+    if moved:
+        scale = np.linspace(0.5, 2.0, 151)
+        best = scale[np.argmax([sum(_log_likelihood(row, s) for row in moved) for s in scale])]
+        print(f"SHARE, {len(moved)} networks: {spread.SHARE * best:.3f}")
+
+
+def _logistic(x: Array, y: Array) -> Array:
+    def cost(w: Array) -> tuple[float, Array]:
         score = x @ w
         slope = x.T @ (expit(score) - y) / len(y)
         value = (np.logaddexp(0, score) - y * score).mean()
         return value + 1e-4 * (w @ w), slope + 2e-4 * w
 
-    return minimize(cost, np.zeros(x.shape[1]), jac=True).x
+    return np.asarray(minimize(cost, np.zeros(x.shape[1]), jac=True).x)
 
 
-def _networks(options: argparse.Namespace) -> Iterator[tuple[str, str, MeasurementGraph]]:
-    """Kind, details and graph of every network."""
-    if options.set == "maps":
-        for eta, i in product((0.1, 0.2, 0.3), range(options.networks)):
-            letters = Letters("PACM", 426, 0)
-            data = LocalizationDataModule(letters, PRIORS["uniform"], eta=eta, seeds=[9001 + i])
-            yield f"letters η={eta:g}", f"letters η={eta:g}", data.graphs[0]
-        return
-    for graph, n, k, *grid, first in SETS[options.set]:
-        for p, eta, sigma, angles in product(*grid):
-            first += 10
-            data = SyntheticDataModule(
-                GRAPHS[graph],
-                PRIORS[angles],
-                n=n,
-                p=p,
-                eta=eta,
-                k=k,
-                inlier_noise=sigma,
-                seeds=[first + i for i in range(options.networks)],
-            )
-            for network in data.graphs:
-                yield f"{graph} k={k}", f"{graph} {k=} {p=} {eta=} {sigma=} {angles}", network
+def _log_likelihood(row: Row, scale: float) -> float:
+    """Of the right nodes if the shared noise were `scale` times as large."""
+    assert row.terms is not None
+    assert row.shared is not None
+    near = erf(NODE_TOLERANCE / np.sqrt(2) / (scale * row.shared))
+    chance = np.clip(confidence.calibrated(*row.terms) * near, _DOUBT, 1 - _DOUBT)
+    return float(np.log(np.where(row.right, chance, 1 - chance)).sum())
 
 
 def _bins(stated: Any, right: Any) -> Iterator[tuple[float, float, int, float, float]]:
@@ -145,8 +144,15 @@ def _print_table(stated: Any, right: Any) -> None:
     print("| stated between | nodes | stated, mean | found right |\n|---|---|---|---|")
     for low, high, count, mean, found in _bins(stated, right):
         print(f"| {low:g} and {high:g} | {count} | {mean:.3f} | {found:.3f} |")
-    gap = sum(c * abs(m - f) for _, _, c, m, f in _bins(stated, right)) / len(stated)
-    print(f"expected calibration error {gap:.4f}; Brier score {np.mean((stated - right) ** 2):.4f}")
+    error = _calibration_error(stated, right)
+    print(
+        f"expected calibration error {error:.4f}; Brier score {np.mean((stated - right) ** 2):.4f}"
+    )
+
+
+def _calibration_error(stated: Any, right: Any) -> float:
+    """Mean over the nodes of |stated - found|, bin by bin."""
+    return sum(c * abs(m - f) for _, _, c, m, f in _bins(stated, right)) / len(stated)
 
 
 def _draw(stated: Any, right: Any, kind: Any, path: str) -> None:
@@ -173,7 +179,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--set", default="held-out", choices=[*SETS, "maps"])
+    parser.add_argument("--set", default="held-out", choices=[*SETS])
     parser.add_argument("--method", default="auto", help="a method that states node_confidence")
     parser.add_argument("--networks", type=int, default=1, help="networks per combination")
     parser.add_argument("--figure", help="where to draw the reliability curve")

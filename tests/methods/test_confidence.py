@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from gnnsync import MeasurementGraph
-from gnnsync.data.measurement import erdos_renyi
+from gnnsync.data import LocalizationDataModule
+from gnnsync.data.measurement import erdos_renyi, random_geometric
+from gnnsync.data.points import Letters
+from gnnsync.data.priors import UniformAngles
 from gnnsync.io import write_solution
 from gnnsync.methods import GPM, METHODS, Auto, DisconnectedGraphWarning
 from gnnsync.methods.confidence import calibrated, node_confidence
@@ -94,13 +97,67 @@ def test_direction_names_and_turns_do_not_matter(name):
     np.testing.assert_allclose(two[order], one, atol=0.05)
 
 
-def test_calibration_rises_with_each_of_its_terms():
-    base = calibrated(np.array([0.5]), np.array([0.5]), 0.0)
-    assert calibrated(np.array([0.9]), np.array([0.5]), 0.0) > base
-    assert calibrated(np.array([0.5]), np.array([0.9]), 0.0) > base
-    assert calibrated(np.array([0.5]), np.array([0.5]), 1.0) > base
-    assert 0 < calibrated(np.array([0.0]), np.array([0.0]), -9.0) < base
-    assert calibrated(np.array([1.0]), np.array([1.0]), 99.0) < 1
+def _one(local, mass, evidence, steady):
+    return float(
+        calibrated(
+            np.array([local]),
+            None if mass is None else np.array([mass]),
+            evidence,
+            None if steady is None else np.array([steady]),
+        )[0]
+    )
+
+
+@pytest.mark.parametrize("steady", [None, 0.5])
+@pytest.mark.parametrize("mass", [None, 0.5])
+def test_calibration_rises_with_each_of_its_terms(mass, steady):
+    base = _one(0.5, mass, 0.0, steady)
+    assert _one(0.9, mass, 0.0, steady) > base
+    if mass is not None:
+        assert _one(0.5, 0.9, 0.0, steady) > base
+    if steady is not None:
+        assert _one(0.5, mass, 0.0, 0.9) > base
+    else:
+        assert _one(0.5, mass, 1.0, steady) > base
+    least, most = (None if steady is None else bound for bound in (0.0, 1.0))
+    assert 0 < _one(0.0, mass, -9.0, least) < base
+    assert _one(1.0, mass, 99.0, most) < 1
+
+
+def test_regions_that_may_have_turned_are_not_trusted():
+    """Sparse geometric networks: every node agrees with its neighbours, and few are right."""
+    graphs = networks(
+        random_geometric, p=0.06, eta=0.45, inlier_noise=0.1, n=280, seeds=(1, 2, 3, 4)
+    )
+    solutions = [Auto()(graph) for graph in graphs]
+    errors = [aligned_error(s.angles, g.angles) for s, g in zip(solutions, graphs, strict=True)]
+    right = np.concatenate(errors)[:, 0] < NODE_TOLERANCE
+    stated = np.concatenate([solution.node_confidence for solution in solutions])
+    assert stated.mean() == pytest.approx(right.mean(), abs=0.2)
+
+
+def test_noise_that_patches_share_is_told():
+    """On a noisy map hundreds of offsets per node do not average out."""
+    module = LocalizationDataModule(Letters("SYNC", 250, 5), UniformAngles(), eta=0.45, seeds=[1])
+    graph = module.graphs[0]
+    solution = Auto()(graph)
+    right = aligned_error(solution.angles, graph.angles)[:, 0] < NODE_TOLERANCE
+    assert right.mean() < 0.95
+    assert solution.node_confidence.mean() == pytest.approx(right.mean(), abs=0.12)
+
+
+def test_turns_and_names_do_not_matter_on_extended_graphs():
+    graph = networks(random_geometric, p=0.1, eta=0.4, inlier_noise=0.3, n=200, seeds=(1,))[0]
+    rng = np.random.default_rng(0)
+    order, turn = rng.permutation(200), rng.uniform(0, 7, 200)
+    index = graph.edge_index
+    offset = graph.offset + turn[index[0]] - turn[index[1]]
+    other = MeasurementGraph(order[index], offset, 200)
+    one, two = (Auto()(g).node_confidence for g in (graph, other))
+    assert one.min() < 0.95
+    # How often a node comes again is counted in a few drawn networks.
+    assert one.mean() == pytest.approx(two.mean(), abs=0.03)
+    np.testing.assert_array_equal(one, Auto()(graph).node_confidence)
 
 
 def test_components_and_lone_nodes():

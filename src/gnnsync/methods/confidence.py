@@ -11,17 +11,21 @@ from scipy.special import erf, expit, logit
 from gnnsync.angles import TWO_PI
 from gnnsync.graph import MeasurementGraph
 from gnnsync.limits import bridges
-from gnnsync.methods.laplacian import least_squares_shift
 from gnnsync.methods.mixture import SIGMA_FLOOR, MixtureFit, law_density
-from gnnsync.methods.operator import EdgeOperator
 from gnnsync.methods.placement import angle_density
+from gnnsync.methods.redraw import is_extended, redraw
+from gnnsync.methods.spread import independent_spread, shared_spread
 from gnnsync.solution import NODE_TOLERANCE
 
 Array = NDArray[np.float64]
 
-# Weights of local probability, posterior mass and evidence, and the constant, in `calibrated`;
-# evidence beyond the most says no more, and no probability is taken for more certain than this.
-WEIGHTS = (0.51, 0.20, 0.34, -1.16)
+# Weights of the columns of `regressors`; evidence beyond the most says no more, and no probability
+# is taken for more certain than this.
+WEIGHTS = {
+    "posterior": (0.06, 0.92, 0.14, -0.22),
+    "local": (0.68, 0.68, -1.16),
+    "extended": (0.06, 0.10, 0.24, 0.58, -0.20),
+}
 MOST_EVIDENCE = 4.0
 LEAST_DOUBT = 1e-3
 
@@ -29,11 +33,7 @@ LEAST_DOUBT = 1e-3
 _NOISY = 0.05
 # Rounds in which the confidence in a node's neighbours becomes part of its own.
 _ROUNDS = 3
-# Draws of the noise from which the spread of the angles is estimated.
-_DRAWS = 24
-# Conjugate gradient steps per draw: enough but for long chains, whose spread is then too small.
-_SOLVE_STEPS = 500
-# An edge list longer than this has the spread of each node estimated from its own edges.
+# An edge list longer than this is not drawn anew: that would take minutes.
 _LARGE = 200_000
 _LARGEST_LOG = 600.0
 
@@ -63,8 +63,10 @@ def node_confidence(
       wrong one may still be near by luck.
 
     For k > 1 the angles of all sets have to be right. With noise on the inliers, angles that are
-    wrong together can support one another; there the result is one of three terms of a logistic
-    regression (`calibrated`).
+    wrong together can support one another; there the result is one of the terms of a logistic
+    regression (`calibrated`). On extended graphs another term is how a node fares when the network
+    is drawn anew (`redraw`), and noise that edges share (`shared_spread`), if the closure of
+    triangles betrays it, lowers the result.
 
     Args:
         graph: the measurements.
@@ -80,18 +82,46 @@ def node_confidence(
     if fit.sigma < _NOISY:
         return local
     per_angle = (fit.evidence if evidence is None else evidence) / fit.angles.size
-    return calibrated(local, local if mass is None else mass, per_angle)
+    if fit.share.size > 1 or graph.num_edges > _LARGE or not is_extended(graph, rng):
+        return calibrated(local, mass, per_angle)
+    redrawn = redraw(graph, fit, rng)
+    result = calibrated(local, mass, per_angle, redrawn.steady)
+    if redrawn.excess > 0.0:
+        weight = fit.membership[:, 0] * graph.edge_weight / graph.edge_weight.mean()
+        spread = shared_spread(graph, weight, graph.residual(fit.angles)[:, 0], rng)
+        result *= erf(NODE_TOLERANCE / np.sqrt(2.0) / np.maximum(spread, SIGMA_FLOOR))
+    return result
 
 
-def calibrated(local: Array, mass: Array, evidence: float) -> Array:
-    """Probability (n,) from the local one, the posterior mass (n,) and the evidence per angle.
+def calibrated(
+    local: Array, mass: Array | None, evidence: float, steady: Array | None = None
+) -> Array:
+    """Probability (n,) by logistic regression from `regressors`.
 
-    Logistic regression; `python -m benchmarks.confidence --fit` gives the weights.
+    `python -m benchmarks.confidence --set develop --fit` gives the weights.
     """
-    by_local, by_mass, by_evidence, constant = WEIGHTS
-    score = by_local * _logit(local) + by_mass * _logit(mass)
-    score += by_evidence * min(evidence, MOST_EVIDENCE) + constant
-    return np.asarray(expit(score))
+    kind, columns = regressors(local, mass, evidence, steady)
+    return np.asarray(expit(columns @ np.array(WEIGHTS[kind])))
+
+
+def regressors(
+    local: Array, mass: Array | None, evidence: float, steady: Array | None = None
+) -> tuple[str, Array]:
+    """Which regression, and its columns (n, c).
+
+    Without `steady`: the logits of the local probability and of the posterior mass, if there is
+    one, the evidence per angle, and 1. With it, on extended graphs, the logits of local
+    probability, posterior mass and steadiness, that of the mean steadiness, and 1; there the
+    evidence adds nothing.
+    """
+    one = np.ones(len(local))
+    if steady is not None:
+        mean = np.full(len(local), steady.mean())
+        parts = (local, local if mass is None else mass, steady, mean)
+        return "extended", np.stack([*map(_logit, parts), one], axis=1)
+    told = [_logit(local)] if mass is None else [_logit(local), _logit(mass)]
+    kind = "local" if mass is None else "posterior"
+    return kind, np.stack([*told, np.full(len(local), min(evidence, MOST_EVIDENCE)), one], axis=1)
 
 
 def _logit(probability: Array) -> Array:
@@ -138,7 +168,7 @@ def _one_set(
     near = (residual < NODE_TOLERANCE)[edge]
     luck = np.minimum(nearby * NODE_TOLERANCE / np.pi, 1.0)
     held = _attachment(body, main, node, voter, free[edge] * prior, near, inside, luck)
-    spread = _spread(graph, fit, member * weight, body, rng)
+    spread = independent_spread(graph, fit, member * weight, body == main, rng)
     right = inside * held
     return right * erf(NODE_TOLERANCE / np.sqrt(2.0) / spread) + (1.0 - inside) * luck
 
@@ -189,34 +219,6 @@ def _attachment(
         np.add.at(agreed, here[part], vote * agrees[part])
         start = end
     return np.minimum(agreed / total, 1.0)[body]
-
-
-def _spread(
-    graph: MeasurementGraph,
-    fit: MixtureFit,
-    weight: Array,
-    body: NDArray[np.int64],
-    rng: np.random.Generator,
-) -> Array:
-    """Standard deviation (n,) of the angles that noise on the believed edges causes.
-
-    Least squares is linear in the noise: with noise of variance σ²/w drawn on every edge, the
-    angles move as they would with other noise of the same size.
-    """
-    sigma = max(fit.sigma, SIGMA_FLOOR)
-    held = weight > 0.01
-    if graph.num_edges > _LARGE:
-        count = np.bincount(graph.edge_index.ravel(), np.tile(weight, 2), graph.num_nodes)
-        return sigma * np.sqrt(2.0 / np.maximum(count, 0.5))
-    operator = EdgeOperator(graph)
-    trust = np.where(held, weight, 0.0)
-    square = np.zeros(graph.num_nodes)
-    for _ in range(_DRAWS):
-        noise = sigma * rng.standard_normal(graph.num_edges) / np.sqrt(np.maximum(weight, 0.01))
-        moved = least_squares_shift(operator, trust, noise, tol=1e-4, max_iterations=_SOLVE_STEPS)
-        moved = moved - moved[body == np.bincount(body).argmax()].mean()
-        square += moved**2
-    return np.sqrt(square / _DRAWS) + SIGMA_FLOOR
 
 
 def _at(density: Array, angle: Array) -> Array:
