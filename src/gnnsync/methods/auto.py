@@ -12,6 +12,7 @@ from gnnsync.errors import check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.belief import FINE_SIGMA, Posterior, final_angles, propagate
+from gnnsync.methods.cemp import CEMPGCW
 from gnnsync.methods.confidence import node_confidence
 from gnnsync.methods.cycles import certified_estimate, certify
 from gnnsync.methods.gnc import GNC
@@ -43,13 +44,13 @@ _COARSE, _MARGIN = 0.1, 0.05
 class Auto(ClassicalMethod):
     """Angles without being told the noise.
 
-    Candidates: closed cycles, graduated non-convexity from several frequencies, and belief
-    propagation from the spectral solution (unmixed for k > 1). Each is settled under the mixture
-    model; the one of greatest evidence, the likelihood of the offsets with the angles integrated
-    out, is kept, and the noise law (normal or heavier tails) chosen the same way. Nodes whose
-    angle the offsets leave open take their posterior mean. For k > 1 closed cycles, where they
-    certify many angles, are the answer: the evidence cannot tell which set a detached region
-    belongs to.
+    Candidates: closed cycles, graduated non-convexity from several frequencies, for k = 1 the
+    spectral solution of edges that triangles believe, and belief propagation from the spectral
+    solution (unmixed for k > 1). Each is settled under the mixture model; the one of greatest
+    evidence, the likelihood of the offsets with the angles integrated out, is kept, and the noise
+    law (normal or heavier tails) chosen the same way. Nodes whose angle the offsets leave open take
+    their posterior mean. For k > 1 closed cycles, where they certify many angles, are the answer:
+    the evidence cannot tell which set a detached region belongs to.
 
     Args:
         max_paths: most paths that are searched for closed cycles.
@@ -116,6 +117,9 @@ class Auto(ClassicalMethod):
                 start, known = certificate
         if graph.num_edges <= _LARGE:
             candidates.append(("gnc", settle(graph, GNC().fit(graph, k, rng).angles)))
+        if share <= _ENOUGH and k == 1 and graph.num_edges <= _LARGE:
+            agreeing = CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1)
+            candidates.append(("cemp", settle(graph, agreeing)))
         if share <= _ENOUGH:
             found = propagate(graph, start, sweeps=self.sweeps, known=known)
             modes = point_estimates(found.marginals, found.origin)[0]
