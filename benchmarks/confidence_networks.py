@@ -47,7 +47,7 @@ class Cloud:
 
 
 # graph, n, k, and then p, η, σ, angles and the first network seed; of maps points, η and seed.
-# `held-out` and `maps` are what neither the weights nor the formula were ever shown.
+# No weight was fitted on `held-out` and `maps`.
 SETS: dict[str, list[Any]] = {
     "develop": [
         *(
