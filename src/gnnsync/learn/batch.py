@@ -206,11 +206,13 @@ class Walks:
     """The triangles of all replicas, one after the other, as closed walks over edges.
 
     `sides` are three tensors (L,) of positions in [V, -V], for V (R, m) an edge quantity: the
-    second half is for edges crossed against their direction. `owner` (L,) is the replica.
+    second half is for edges crossed against their direction. `owner` (L,) is the replica, and
+    `rows` (L, 4) has sides and owner of a triangle side by side.
     """
 
     sides: tuple[Tensor, ...]
     owner: Tensor
+    rows: Tensor
 
 
 class TriangleBatch(nn.Module):
@@ -268,7 +270,8 @@ class TriangleBatch(nn.Module):
                 owner.append(np.full(len(triangles), r, dtype=np.int64))
             joined = torch.tensor(np.concatenate(sides, axis=1), device=batch.device)
             replica = torch.tensor(np.concatenate(owner), device=batch.device)
-            self._walks = Walks(tuple(joined.unbind()), replica)
+            rows = torch.stack([*joined, replica.to(joined.dtype)], dim=1)
+            self._walks = Walks(tuple(joined.unbind()), replica, rows)
         return self._walks
 
 
