@@ -39,7 +39,6 @@ LINEAR = (
     "irls",
     "transync",
     "gnc",
-    "belief",
 )
 
 
