@@ -9,7 +9,8 @@ from gnnsync import MeasurementGraph
 from gnnsync.angles import wrap
 from gnnsync.data.measurement import barabasi_albert, erdos_renyi, random_geometric
 from gnnsync.methods.mixture import LAPLACE, fit_mixture
-from gnnsync.methods.redraw import _drawn, closure, is_extended, redraw
+from gnnsync.methods.redraw import _drawn, closure, redraw
+from gnnsync.methods.regions import is_extended
 from gnnsync.methods.spread import _arcs
 from tests.methods.networks import observed
 

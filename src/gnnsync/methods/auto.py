@@ -16,9 +16,11 @@ from gnnsync.methods.cemp import CEMPGCW
 from gnnsync.methods.confidence import node_confidence
 from gnnsync.methods.cycles import certified_estimate, certify
 from gnnsync.methods.gnc import GNC
+from gnnsync.methods.growth import grown, two_agree
 from gnnsync.methods.messages import point_estimates
 from gnnsync.methods.mixture import LAPLACE, MixtureFit, coarse_likelihood, fit_mixture
 from gnnsync.methods.noisy_nodes import place_noisy_nodes
+from gnnsync.methods.regions import is_extended, turn_regions
 from gnnsync.methods.unmix import start_angles
 from gnnsync.methods.votes import settle
 from gnnsync.solution import NODE_TOLERANCE
@@ -36,6 +38,8 @@ _LARGE = 200_000
 _ENOUGH = 0.9
 # and that from which belief propagation starts from them.
 _MANY = 0.3
+# Sweeps for the posterior of k > 1 sets, each of which costs k times as much.
+_FEW_SWEEPS = 12
 # Noise of the coarse look at candidates (see `_choose`), and what it must gain per edge.
 _COARSE, _MARGIN = 0.1, 0.05
 
@@ -45,12 +49,14 @@ class Auto(ClassicalMethod):
     """Angles without being told the noise.
 
     Candidates: closed cycles, graduated non-convexity from several frequencies, for k = 1 the
-    spectral solution of edges that triangles believe, and belief propagation from the spectral
-    solution (unmixed for k > 1). Each is settled under the mixture model; the one of greatest
-    evidence, the likelihood of the offsets with the angles integrated out, is kept, and the noise
-    law (normal or heavier tails) chosen the same way. Nodes whose angle the offsets leave open take
-    their posterior mean. For k > 1 closed cycles, where they certify many angles, are the answer:
-    the evidence cannot tell which set a detached region belongs to.
+    spectral solution of edges that triangles believe, for k > 1 the unmixed spectral solution and,
+    on extended graphs, one grown from small parts, and belief propagation. Each is settled under
+    the mixture model, on extended graphs with regions turned as their borders want; the one of
+    greatest evidence, the likelihood of the offsets with the angles integrated out, is kept, and
+    the noise law (normal or heavier tails) chosen the same way. For k > 1 two that are the same
+    make further ones needless. Nodes whose angle the offsets leave open take their posterior mean.
+    For k > 1 closed cycles, where they certify many angles, are the answer: the evidence cannot
+    tell which set a detached region belongs to.
 
     Args:
         max_paths: most paths that are searched for closed cycles.
@@ -81,7 +87,8 @@ class Auto(ClassicalMethod):
             fit = _best_law(graph, fit)
         posterior = None
         if fit.sigma >= FINE_SIGMA and np.isinf(fit.dof):
-            posterior = propagate(graph, fit.angles, like=fit, sweeps=self.sweeps)
+            sweeps = self.sweeps if k == 1 else min(self.sweeps, _FEW_SWEEPS)
+            posterior = propagate(graph, fit.angles, like=fit, sweeps=sweeps)
         if fit.sigma >= FINE_SIGMA and not np.isinf(fit.dof):
             angles = place_noisy_nodes(graph, fit, rng)
         else:
@@ -108,22 +115,35 @@ class Auto(ClassicalMethod):
         certificate: tuple[Array, NDArray[np.bool_]] | None,
     ) -> tuple[str, MixtureFit]:
         """The candidate of greatest evidence, and its name."""
-        candidates: list[tuple[str, MixtureFit]] = []
         start, known, share = start_angles(graph, k, rng), None, 0.0
+        candidates: list[tuple[str, MixtureFit]] = []
+        small = graph.num_edges <= _LARGE
+        extended = small and is_extended(graph, rng)
+
+        def add(name: str, fit: MixtureFit) -> None:
+            candidates.append((name, turn_regions(graph, fit, rng) if extended else fit))
+
         if certificate is not None:
-            candidates.append(("cycles", settle(graph, certificate[0])))
+            add("cycles", settle(graph, certificate[0]))
             share = float(certificate[1].mean())
             if share > _MANY:
                 start, known = certificate
-        if graph.num_edges <= _LARGE:
-            candidates.append(("gnc", settle(graph, GNC().fit(graph, k, rng).angles)))
-        if share <= _ENOUGH and k == 1 and graph.num_edges <= _LARGE:
+        if share <= _ENOUGH and extended and k > 1:
+            fit, certain = grown(graph, k, rng)
+            add("growth", fit)
+            if certain:
+                return candidates[-1]
+        if small:
+            add("gnc", settle(graph, GNC().fit(graph, k, rng).angles))
+        if share <= _ENOUGH and small and k == 1:
             agreeing = CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1)
-            candidates.append(("cemp", settle(graph, agreeing)))
-        if share <= _ENOUGH:
+            add("cemp", settle(graph, agreeing))
+        if share <= _ENOUGH and small and k > 1:
+            add("spectral", settle(graph, start))
+        if share <= _ENOUGH and not (k > 1 and two_agree([fit for _, fit in candidates])):
             found = propagate(graph, start, sweeps=self.sweeps, known=known)
             modes = point_estimates(found.marginals, found.origin)[0]
-            candidates.append(("belief", settle(graph, modes)))
+            add("belief", settle(graph, modes))
         return _choose(graph, candidates)
 
 

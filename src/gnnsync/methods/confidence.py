@@ -13,7 +13,8 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.limits import bridges
 from gnnsync.methods.mixture import SIGMA_FLOOR, MixtureFit, law_density
 from gnnsync.methods.placement import angle_density
-from gnnsync.methods.redraw import is_extended, redraw
+from gnnsync.methods.redraw import redraw
+from gnnsync.methods.regions import is_extended
 from gnnsync.methods.spread import independent_spread, shared_spread
 from gnnsync.solution import NODE_TOLERANCE
 

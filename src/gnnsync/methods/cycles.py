@@ -112,6 +112,9 @@ def certify(
     if not tolerance and not np.isfinite(sigma):
         return None
     tolerance = tolerance or tolerance_of(sigma)
+    if tolerance > np.pi * _MOST_CHANCE:
+        log.debug("cycles: with noise of %.2g rad chance closes too many: no certificate", sigma)
+        return None
     label, chance = closed_clusters(graph, paths, tolerance)
     if chance > _MOST_CHANCE:
         log.debug("cycles: %.2g of the closed cycles would be chance: no certificate", chance)

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from gnnsync.angles import wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.cemp import CEMPGCW
-from gnnsync.methods.eigen import top_eigenvectors
 from gnnsync.methods.mixture import LAPLACE, MixtureFit
-from gnnsync.methods.operator import EdgeOperator, normalise
+from gnnsync.methods.regions import turn_regions
 from gnnsync.methods.unmix import start_angles
 from gnnsync.methods.votes import settle
 from gnnsync.metrics import aligned_error
@@ -21,9 +20,6 @@ from gnnsync.triangles import Triangles, draw_triangles
 
 Array = NDArray[np.float64]
 
-# Spectral gap of the random walk below which regions of a graph can turn against one another:
-# geometric graphs and maps have up to 0.2, Erdős–Rényi and preferential attachment from 0.4.
-_SMALL_GAP = 0.25
 # Networks drawn, how many are enough if all their nodes come out as they were, and edges of all of
 # them beyond which fewer are drawn, to end within a second or so.
 _DRAWS, _ENOUGH = 6, 2
@@ -50,14 +46,6 @@ class Redrawn:
 
     steady: Array
     excess: float
-
-
-def is_extended(graph: MeasurementGraph, rng: np.random.Generator) -> bool:
-    """Whether the random walk on the graph mixes so slowly that it has regions far apart."""
-    operator, weight = EdgeOperator(graph), graph.edge_weight
-    walk = normalise(operator.adjacency(weight), operator.degree(weight))
-    values = top_eigenvectors(walk, 2, rng, bound=1.0, tol=1e-6).values
-    return bool(1.0 - values[1] < _SMALL_GAP)
 
 
 def redraw(graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator) -> Redrawn:
@@ -122,9 +110,9 @@ def _drawn(graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator) -
 
 
 def _solved(graph: MeasurementGraph, by_triangles: bool, rng: np.random.Generator) -> MixtureFit:
-    """A quick solution: settled from the leading eigenvector, of edges that triangles believe."""
+    """A quick solution: the leading eigenvector, of edges that triangles believe, regions turned."""
     if by_triangles:
         start = CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1)
     else:
         start = start_angles(graph, 1, rng)
-    return settle(graph, start, rounds=_ROUNDS)
+    return turn_regions(graph, settle(graph, start, rounds=_ROUNDS), rng)

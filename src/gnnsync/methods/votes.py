@@ -36,7 +36,7 @@ def settle(
         if moved is None:
             break
         fit = fit_mixture(
-            graph, moved, dof=dof, like=_widened(fit), max_iterations=_EACH, tol=_ROUGH
+            graph, moved, dof=dof, like=widened(fit), max_iterations=_EACH, tol=_ROUGH
         )
         iterations += fit.iterations
         if fit.evidence > best.evidence:
@@ -49,7 +49,7 @@ def jump(graph: MeasurementGraph, fit: MixtureFit) -> Array | None:
     """Angles (n, k) after every node took its strongest agreement, or None if all have it."""
     confidence = np.clip(vote_trust(graph, fit), 0.05, 1.0)
     angles = fit.angles.copy()
-    half = float(np.clip(_WINDOW * fit.sigma, 10 * SIGMA_FLOOR, 1.0))
+    half = window_of(fit)
     jumped = False
     for group in range(angles.shape[1]):
         free = 1.0 - (fit.membership.sum(axis=1) - fit.membership[:, group])
@@ -60,6 +60,11 @@ def jump(graph: MeasurementGraph, fit: MixtureFit) -> Array | None:
         angles[moving, group] += place[moving]
         jumped |= bool(moving.any())
     return angles if jumped else None
+
+
+def window_of(fit: MixtureFit) -> float:
+    """Half width, in radians, of the window in which votes agree."""
+    return float(np.clip(_WINDOW * fit.sigma, 10 * SIGMA_FLOOR, 1.0))
 
 
 def strongest_agreement(
@@ -109,6 +114,6 @@ def _votes(
     return node, vote, np.concatenate([edge_trust, edge_trust]) * node_trust[voter]
 
 
-def _widened(fit: MixtureFit) -> MixtureFit:
+def widened(fit: MixtureFit) -> MixtureFit:
     """The fit with σ wide enough for nodes that have just jumped to be pulled into place."""
     return replace(fit, sigma=max(fit.sigma, 1e-3))
