@@ -110,7 +110,7 @@ def _drawn(graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator) -
 
 
 def _solved(graph: MeasurementGraph, by_triangles: bool, rng: np.random.Generator) -> MixtureFit:
-    """A quick solution: the leading eigenvector, of edges that triangles believe, regions turned."""
+    """Quickly: the leading eigenvector (of edges that triangles believe), settled and turned."""
     if by_triangles:
         start = CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1)
     else:
