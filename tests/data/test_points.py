@@ -4,7 +4,15 @@ from scipy.io import savemat
 from scipy.spatial import cKDTree
 
 from gnnsync.data.patches import nearest_neighbour_patches
-from gnnsync.data.points import Letters, PointFile, USCities, _outlines, albers, thin
+from gnnsync.data.points import (
+    Letters,
+    PointFile,
+    USCities,
+    _outlines,
+    albers,
+    farthest_first,
+    thin,
+)
 from gnnsync.errors import DataFileError, ParameterError
 
 
@@ -123,6 +131,29 @@ def test_pacm_is_reproducible_and_inside_its_letters():
     hole = Letters(text="O", n=2000)()
     centre = (hole.min(axis=0) + hole.max(axis=0)) / 2
     assert np.linalg.norm(hole - centre, axis=1).min() > 0.15
+
+
+def test_letters_are_filled_evenly():
+    """No two points are close, and no place inside is far from all."""
+    points, others = Letters()(), Letters(seed=1, n=4000)()
+    tree = cKDTree(points)
+    apart = tree.query(points, k=2)[0][:, 1]
+    assert apart.min() > 0.6 * np.median(apart)
+    assert tree.query(others)[0].max() < 1.3 * np.median(apart)
+
+
+def test_letters_of_another_width():
+    usual, wide = Letters(), Letters(width=1.7)
+    size, twice = (np.ptp(cloud(), axis=0) for cloud in (usual, wide))
+    assert twice / size == pytest.approx([2.0, 1.0], rel=0.02)
+    assert wide.name == "pacm_width_1.7"
+    with pytest.raises(ParameterError, match="width"):
+        Letters(width=0)
+
+
+def test_farthest_first_on_a_line():
+    line = np.stack([[0.0, 1.0, 2.0, 3.0, 10.0], np.zeros(5)], axis=1)
+    assert farthest_first(line, 4)[:, 0].tolist() == [0.0, 10.0, 3.0, 1.0]
 
 
 @pytest.mark.parametrize("kind", ["npy", "csv", "mat"])

@@ -138,7 +138,7 @@ def test_regions_that_may_have_turned_are_not_trusted():
 
 def test_noise_that_patches_share_is_told():
     """On a noisy map hundreds of offsets per node do not average out."""
-    module = LocalizationDataModule(Letters("SYNC", 250, 5), UniformAngles(), eta=0.45, seeds=[1])
+    module = LocalizationDataModule(Letters("SYNC", 250, 5), UniformAngles(), eta=0.6, seeds=[1])
     graph = module.graphs[0]
     solution = Auto()(graph)
     right = aligned_error(solution.angles, graph.angles)[:, 0] < NODE_TOLERANCE
