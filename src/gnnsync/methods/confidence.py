@@ -23,9 +23,9 @@ Array = NDArray[np.float64]
 # Weights of the columns of `regressors`; evidence beyond the most says no more, and no probability
 # is taken for more certain than this.
 WEIGHTS = {
-    "posterior": (0.06, 0.92, 0.14, -0.22),
-    "local": (0.68, 0.68, -1.16),
-    "extended": (0.06, 0.10, 0.24, 0.58, -0.20),
+    "posterior": (0.06, 0.90, 0.19, -0.22),
+    "local": (0.69, 0.68, -1.16),
+    "extended": (0.12, 0.10, 0.28, 0.47, -0.23),
 }
 MOST_EVIDENCE = 4.0
 LEAST_DOUBT = 1e-3

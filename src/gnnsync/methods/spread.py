@@ -17,7 +17,7 @@ Index = NDArray[np.int64]
 # Part of the drawn spread that was found as error on maps (random discs, rectangles, letters at
 # seven noise levels: from 0.21 to 0.38). On a map a point moves the two patches that hold it
 # either way, by where it lies in them; here it moves all alike.
-SHARE = 0.27
+SHARE = 0.28
 # Draws of the noise from which the spread of the angles is estimated.
 _DRAWS, _SHARED_DRAWS = 24, 12
 # Conjugate gradient steps per draw: enough but for long chains, whose spread is then too small.
