@@ -2,7 +2,7 @@
 
 Beside the methods, `informed` stands for one who is told the truth and has to find it again:
 belief propagation started from the true angles and the noise that they imply. `posterior` is the
-mean of the exact posterior (see `benchmarks.posterior`; k = 1, half a minute per network). Where
+mean of the exact posterior (see `benchmarks.posterior`; k = 1, σ > 0, half a minute each). Where
 inliers are noisy, a method that is not told cannot be expected to do better.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,10 +106,13 @@ def main() -> None:
 
 
 def _measure(name: str, data: SyntheticDataModule) -> str:
-    if name == POSTERIOR and data.k > 1:
-        return "–"
-    if name in TOLD:
-        solve = TOLD[name]
+    solve: Callable[[MeasurementGraph], NDArray[np.float64]]
+    if name == INFORMED:
+        solve = informed
+    elif name == POSTERIOR:
+        if data.k > 1 or data.inlier_noise == 0.0:
+            return "–"
+        solve = partial(posterior_mean, eta=data.eta, sigma=data.inlier_noise)
     else:
         method = METHODS[name]()
         if data.k > 1 and not method.any_k:
@@ -129,12 +133,6 @@ def informed(graph: MeasurementGraph) -> NDArray[np.float64]:
     """Angles (n, k) from belief propagation that starts at the truth."""
     fit = fit_mixture(graph, graph.angles, move=False)
     return final_angles(graph, fit, propagate(graph, graph.angles, like=fit))
-
-
-TOLD: dict[str, Callable[[MeasurementGraph], NDArray[np.float64]]] = {
-    INFORMED: informed,
-    POSTERIOR: posterior_mean,
-}
 
 
 def _options() -> argparse.Namespace:

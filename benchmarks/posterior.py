@@ -1,8 +1,8 @@
 """The least expected error that noisy offsets allow: the mean of the exact posterior, by sampling.
 
 Gibbs sampling (Geman and Geman 1984) of the angles under uniform outliers and normal inliers, from
-the true angles, with the noise that they imply and the density that they have. No method that is
-told less can do better on average; slow, and for k = 1 only.
+the true angles, with the true noise and the density that the angles have. No method that is told
+less can do better on average; slow, and for k = 1 only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
-from gnnsync.methods.mixture import fit_mixture, law_density
+from gnnsync.methods.mixture import law_density
 from gnnsync.methods.paths import arcs_of
 from gnnsync.methods.placement import angle_density
 
@@ -23,14 +23,19 @@ _CELLS, _FINE = 256, 4096
 
 
 def posterior_mean(
-    graph: MeasurementGraph, *, sweeps: int = 600, burn_in: int = 100, seed: int = 0
+    graph: MeasurementGraph,
+    eta: float,
+    sigma: float,
+    *,
+    sweeps: int = 600,
+    burn_in: int = 100,
+    seed: int = 0,
 ) -> Array:
     """Mean directions (n, 1) of the sampled angles, each sample turned to the mean so far."""
     rng = np.random.default_rng(seed)
     assert graph.angles is not None
-    fit = fit_mixture(graph, graph.angles, move=False)
     distance = wrap(TWO_PI * np.arange(_FINE) / _FINE)
-    kernel = np.log(fit.eta + fit.share[0] * law_density(distance, fit.sigma, fit.dof))
+    kernel = np.log(eta + (1.0 - eta) * law_density(distance, sigma, np.inf))
     prior = np.log(angle_density(graph.angles[:, 0], np.ones(graph.num_nodes)))
     prior = np.repeat(prior, _CELLS // len(prior))
     grid = np.arange(_CELLS) * (_FINE // _CELLS)
