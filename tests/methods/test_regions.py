@@ -105,3 +105,26 @@ def test_a_region_without_border_stays():
 def test_small_and_scattered_graphs_have_no_regions():
     graph = MeasurementGraph(np.array([[0], [1]]), np.zeros(1), 40)
     assert find_regions(graph, np.ones(1), rng()) == []
+
+
+def test_several_regions_at_once():
+    """Four dense parts in a ring, two opposite ones turned: one attempt puts both right."""
+    part = erdos_renyi(25, 0.5, 1)
+    gen = rng()
+    joints = [
+        np.stack([25 * i + gen.permutation(25)[:12], 25 * ((i + 1) % 4) + gen.permutation(25)[:12]])
+        for i in range(4)
+    ]
+    index = np.concatenate([*(part + 25 * i for i in range(4)), *joints], axis=1)
+    angles = gen.uniform(0, 6, 100)
+    noise = 0.05 * gen.standard_normal(index.shape[1])
+    outlier = gen.random(index.shape[1]) < 0.2
+    noise = np.where(outlier, gen.uniform(-3, 3, len(outlier)), noise)
+    offset = angles[index[0]] - angles[index[1]] + noise
+    graph = MeasurementGraph(index, offset, 100, angles=angles)
+    turned = graph.angles.copy()
+    turned[:25] += 2.0
+    turned[50:75] -= 1.5
+    fit = fit_mixture(graph, turned, max_iterations=5)
+    assert angular_mse(fit.angles, graph.angles) > 0.5
+    assert angular_mse(turn_regions(graph, fit, rng()).angles, graph.angles) < 0.01
