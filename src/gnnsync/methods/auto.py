@@ -38,6 +38,8 @@ _LARGE = 200_000
 _ENOUGH = 0.9
 # and that from which belief propagation starts from them.
 _MANY = 0.3
+# Candidates of greatest evidence whose regions are turned.
+_TURNED = 2
 # Sweeps for the posterior of k > 1 sets, each of which costs k times as much.
 _FEW_SWEEPS = 12
 # Noise of the coarse look at candidates (see `_choose`), and what it must gain per edge.
@@ -51,12 +53,12 @@ class Auto(ClassicalMethod):
     Candidates: closed cycles, graduated non-convexity from several frequencies, for k = 1 the
     spectral solution of edges that triangles believe, for k > 1 the unmixed spectral solution and,
     on extended graphs, one grown from small parts, and belief propagation. Each is settled under
-    the mixture model, on extended graphs with regions turned as their borders want; the one of
-    greatest evidence, the likelihood of the offsets with the angles integrated out, is kept, and
-    the noise law (normal or heavier tails) chosen the same way. For k > 1 two that are the same
-    make further ones needless. Nodes whose angle the offsets leave open take their posterior mean.
-    For k > 1 closed cycles, where they certify many angles, are the answer: the evidence cannot
-    tell which set a detached region belongs to.
+    the mixture model, and on extended graphs the regions of the best two are turned as their
+    borders want; the one of greatest evidence, the likelihood of the offsets with the angles
+    integrated out, is kept, and the noise law (normal or heavier tails) chosen the same way. For
+    k > 1 two that are the same make further ones needless. Nodes whose angle the offsets leave open
+    take their posterior mean. For k > 1 closed cycles, where they certify many angles, are the
+    answer: the evidence cannot tell which set a detached region belongs to.
 
     Args:
         max_paths: most paths that are searched for closed cycles.
@@ -119,31 +121,32 @@ class Auto(ClassicalMethod):
         candidates: list[tuple[str, MixtureFit]] = []
         small = graph.num_edges <= _LARGE
         extended = small and is_extended(graph, rng)
-
-        def add(name: str, fit: MixtureFit) -> None:
-            candidates.append((name, turn_regions(graph, fit, rng) if extended else fit))
-
         if certificate is not None:
-            add("cycles", settle(graph, certificate[0]))
+            candidates.append(("cycles", settle(graph, certificate[0])))
             share = float(certificate[1].mean())
             if share > _MANY:
                 start, known = certificate
         if share <= _ENOUGH and extended and k > 1:
             fit, certain = grown(graph, k, rng)
-            add("growth", fit)
             if certain:
-                return candidates[-1]
+                return "growth", turn_regions(graph, fit, rng)
+            candidates.append(("growth", fit))
         if small:
-            add("gnc", settle(graph, GNC().fit(graph, k, rng).angles))
+            candidates.append(("gnc", settle(graph, GNC().fit(graph, k, rng).angles)))
         if share <= _ENOUGH and small and k == 1:
             agreeing = CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1)
-            add("cemp", settle(graph, agreeing))
+            candidates.append(("cemp", settle(graph, agreeing)))
         if share <= _ENOUGH and small and k > 1:
-            add("spectral", settle(graph, start))
+            candidates.append(("spectral", settle(graph, start)))
         if share <= _ENOUGH and not (k > 1 and two_agree([fit for _, fit in candidates])):
             found = propagate(graph, start, sweeps=self.sweeps, known=known)
             modes = point_estimates(found.marginals, found.origin)[0]
-            add("belief", settle(graph, modes))
+            candidates.append(("belief", settle(graph, modes)))
+        if extended:
+            candidates.sort(key=lambda pair: -pair[1].evidence)
+            candidates[:_TURNED] = [
+                (name, turn_regions(graph, fit, rng)) for name, fit in candidates[:_TURNED]
+            ]
         return _choose(graph, candidates)
 
 

@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.branches import branch_votes, likeliest_tree
 from gnnsync.methods.eigen import top_eigenvectors
 from gnnsync.methods.mixture import MixtureFit, law_density
 from gnnsync.methods.operator import EdgeOperator, normalise
@@ -26,6 +27,7 @@ Index = NDArray[np.int64]
 # Spectral gap of the random walk below which regions of a graph can turn against one another:
 # geometric graphs and maps have up to 0.2, Erdős–Rényi and preferential attachment from 0.4.
 _SMALL_GAP = 0.25
+_POWERS = 200
 # A region is divided no further below this many nodes, nor below this part of all of them.
 _LEAST, _FINEST = 8, 64
 # Log likelihood that a turn must gain on the border, and evidence once the angles have settled.
@@ -34,6 +36,8 @@ _WORTH, _BETTER = 2.0, 1.0
 _TRIES, _MOST, _EDGES = 6, 40, 400_000
 # Rounds of jumps in which the angles settle after a turn.
 _ROUNDS = 4
+# Branches that are tried at most in a round.
+_BRANCHES = 256
 # Turns are told apart by this many radians; noise below that is taken for as much.
 _BINS = 2048
 _STEP = TWO_PI / _BINS
@@ -56,11 +60,28 @@ class Turn:
 
 
 def is_extended(graph: MeasurementGraph, rng: np.random.Generator) -> bool:
-    """Whether the random walk on the graph mixes so slowly that it has regions far apart."""
+    """Whether the random walk on the graph mixes so slowly that it has regions far apart.
+
+    The Rayleigh quotient of D^{-1/2} A D^{-1/2}, orthogonal to its first eigenvector D^{1/2} 1,
+    comes near the second eigenvalue from below by power iteration.
+    """
     operator, weight = EdgeOperator(graph), graph.edge_weight
-    walk = normalise(operator.adjacency(weight), operator.degree(weight))
-    values = top_eigenvectors(walk, 2, rng, bound=1.0, tol=1e-6).values
-    return bool(1.0 - values[1] < _SMALL_GAP)
+    degree = operator.degree(weight)
+    walk = normalise(operator.adjacency(weight), degree)
+    first = np.sqrt(degree / degree.sum())
+    vector = rng.standard_normal(graph.num_nodes)
+    for _ in range(_POWERS):
+        vector = vector - first * (first @ vector)
+        size = np.linalg.norm(vector)
+        if size == 0.0:
+            return False
+        vector /= size
+        image = walk @ vector
+        if vector @ image > 1.0 - _SMALL_GAP:
+            return True
+        # Half of the time the walk stays: eigenvalues near -1 are none of the largest then.
+        vector = 0.5 * (vector + image)
+    return False
 
 
 def turn_regions(graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator) -> MixtureFit:
@@ -80,6 +101,7 @@ def turn_regions(graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Genera
             for nodes in find_regions(graph, fit.edge_confidence, rng)
             if (turn := best_turn(graph, fit, nodes)).gain > _WORTH
         ]
+        turns += branch_turns(graph, fit)
         turns.sort(key=lambda turn: -turn.gain)
         together = _apart(graph, turns)
         attempts = [[turn] for turn in turns[:_TRIES]]
@@ -177,6 +199,39 @@ def best_turn(graph: MeasurementGraph, fit: MixtureFit, nodes: Index) -> Turn:
     into = linear_sum_assignment(-value)[1]
     each = np.arange(k)
     return Turn(nodes, into, best[each, into], float(value[each, into].sum()) - now)
+
+
+def branch_turns(graph: MeasurementGraph, fit: MixtureFit) -> list[Turn]:
+    """Turns of branches of the likeliest spanning tree that are worth it (k = 1).
+
+    Where edges are few, a region may hang by a single believed edge that is wrong. Any spanning
+    tree of believed edges holds it.
+    """
+    if fit.angles.shape[1] > 1:
+        return []
+    tree = likeliest_tree(graph, fit.membership[:, 0])
+    branch, vote = branch_votes(graph, tree, fit.angles[:, 0])
+    order = np.argsort(branch, kind="stable")
+    branch, vote = branch[order], vote[order]
+    sigma, odds = max(fit.sigma, _STEP), fit.share[0] / max(fit.eta, 1e-3)
+    first = np.flatnonzero(np.diff(branch, prepend=-1))
+    last = np.append(first[1:], len(branch))
+    turns = []
+    for start, end in zip(first.tolist(), last.tolist(), strict=True):
+        if end - start < 3:  # the tree's edge and one other: as likely as not
+            continue
+        votes = vote[start:end]
+        support = _support(votes, odds, sigma, fit.dof)
+        gain = float(support.max() - support[0])
+        if gain > _WORTH:
+            turn = _middle(votes, _STEP * float(support.argmax()), 2.0 * sigma)
+            turns.append((gain, int(branch[start]), turn))
+    turns.sort(reverse=True)
+    zero = np.zeros(1, dtype=np.int64)
+    return [
+        Turn(tree.branch(node), zero, np.array([turn]), gain)
+        for gain, node, turn in turns[:_BRANCHES]
+    ]
 
 
 def _support(vote: Array, odds: float, sigma: float, dof: float) -> Array:
