@@ -27,6 +27,8 @@ _ALL = 0.98
 _EDGES = 36_000
 # Rounds of jumps in which a drawn network settles.
 _ROUNDS = 3
+# Attempts at turning its regions.
+_TURNS = 3
 # Standard errors of the closure, about 1/√(believed edges), by which it must fall short.
 _ERRORS = 2.0
 # Triangles over which offsets are added up.
@@ -115,4 +117,4 @@ def _solved(graph: MeasurementGraph, by_triangles: bool, rng: np.random.Generato
         start = CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1)
     else:
         start = start_angles(graph, 1, rng)
-    return turn_regions(graph, settle(graph, start, rounds=_ROUNDS), rng)
+    return turn_regions(graph, settle(graph, start, rounds=_ROUNDS), rng, most=_TURNS)

@@ -22,6 +22,7 @@ from gnnsync.methods.votes import settle
 log = logging.getLogger(__name__)
 
 Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
 Index = NDArray[np.int64]
 
 # Spectral gap of the random walk below which regions of a graph can turn against one another:
@@ -32,8 +33,8 @@ _POWERS = 200
 _LEAST, _FINEST = 8, 64
 # Log likelihood that a turn must gain on the border, and evidence once the angles have settled.
 _WORTH, _BETTER = 2.0, 1.0
-# Turns that are tried: the most promising of a round, and in all, fewer on large graphs.
-_TRIES, _MOST, _EDGES = 6, 40, 400_000
+# Turns that are tried: the most promising of a round, and edges of all attempts together.
+_TRIES, _EDGES = 6, 400_000
 # Rounds of jumps in which the angles settle after a turn.
 _ROUNDS = 4
 # Branches that are tried at most in a round.
@@ -84,15 +85,18 @@ def is_extended(graph: MeasurementGraph, rng: np.random.Generator) -> bool:
     return False
 
 
-def turn_regions(graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator) -> MixtureFit:
+def turn_regions(
+    graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator, *, most: int = 40
+) -> MixtureFit:
     """The fit after regions were turned as their borders want, as long as evidence rises.
 
     On a geometric graph a fit may be right within regions and wrong between them: no node gains by
     a jump of its own, nor EM by small steps, but a whole region does. Such regions hang together
     by few believed edges, so that cuts of the graph of believed edges find them. First all regions
-    that do not touch are turned at once, then, if that is no gain, one by one.
+    that do not touch are turned at once, then, if that is no gain, one by one. At most `most`
+    attempts are made, fewer on large graphs.
     """
-    tries = int(np.clip(_EDGES // max(graph.num_edges, 1), _TRIES, _MOST))
+    tries = min(max(_EDGES // max(graph.num_edges, 1), _TRIES), most)
     improved = True
     while improved and tries > 0:
         improved = False
@@ -183,13 +187,13 @@ def best_turn(graph: MeasurementGraph, fit: MixtureFit, nodes: Index) -> Turn:
     outer = np.where(out, graph.dst[border], graph.src[border])
     offset = np.where(out, graph.offset[border], -graph.offset[border])
     sigma = max(fit.sigma, _STEP)
-    odds = fit.share / max(fit.eta, 1e-3)
+    kernels = [_kernel(share / max(fit.eta, 1e-3), sigma, fit.dof) for share in fit.share]
     value, best = np.empty((k, k)), np.empty((k, k))
     now = 0.0
     for mine in range(k):
         for theirs in range(k):
             vote = wrap(fit.angles[outer, theirs] + offset - fit.angles[inner, mine])
-            support = _support(vote, odds[theirs], sigma, fit.dof)
+            support = _support(vote, kernels[theirs])
             value[mine, theirs] = support.max()
             best[mine, theirs] = _middle(vote, _STEP * float(support.argmax()), 2.0 * sigma)
             if mine == theirs:
@@ -213,7 +217,8 @@ def branch_turns(graph: MeasurementGraph, fit: MixtureFit) -> list[Turn]:
     branch, vote = branch_votes(graph, tree, fit.angles[:, 0])
     order = np.argsort(branch, kind="stable")
     branch, vote = branch[order], vote[order]
-    sigma, odds = max(fit.sigma, _STEP), fit.share[0] / max(fit.eta, 1e-3)
+    sigma = max(fit.sigma, _STEP)
+    kernel = _kernel(fit.share[0] / max(fit.eta, 1e-3), sigma, fit.dof)
     first = np.flatnonzero(np.diff(branch, prepend=-1))
     last = np.append(first[1:], len(branch))
     turns = []
@@ -221,7 +226,7 @@ def branch_turns(graph: MeasurementGraph, fit: MixtureFit) -> list[Turn]:
         if end - start < 3:  # the tree's edge and one other: as likely as not
             continue
         votes = vote[start:end]
-        support = _support(votes, odds, sigma, fit.dof)
+        support = _support(votes, kernel)
         gain = float(support.max() - support[0])
         if gain > _WORTH:
             turn = _middle(votes, _STEP * float(support.argmax()), 2.0 * sigma)
@@ -234,15 +239,15 @@ def branch_turns(graph: MeasurementGraph, fit: MixtureFit) -> list[Turn]:
     ]
 
 
-def _support(vote: Array, odds: float, sigma: float, dof: float) -> Array:
-    """Log likelihood (bins,) of every turn, given the votes for it.
+def _kernel(odds: float, sigma: float, dof: float) -> Complex:
+    """Fourier coefficients of log(1 + odds·2πf_σ), what a vote adds to turns near it."""
+    return np.fft.rfft(np.log1p(odds * law_density(wrap(_STEP * np.arange(_BINS)), sigma, dof)))
 
-    A sum over votes of one function of their distance: a convolution with their histogram.
-    """
+
+def _support(vote: Array, kernel: Complex) -> Array:
+    """Log likelihood (bins,) of every turn: the votes' histogram, convolved with the kernel."""
     cell = np.rint(np.mod(vote, TWO_PI) / _STEP).astype(np.int64) % _BINS
-    count = np.bincount(cell, minlength=_BINS)
-    kernel = np.log1p(odds * law_density(wrap(_STEP * np.arange(_BINS)), sigma, dof))
-    return np.fft.irfft(np.fft.rfft(count) * np.fft.rfft(kernel), n=_BINS)
+    return np.fft.irfft(np.fft.rfft(np.bincount(cell, minlength=_BINS)) * kernel, n=_BINS)
 
 
 def _middle(vote: Array, turn: float, half: float) -> float:
