@@ -6,11 +6,13 @@ import pytest
 from gnnsync import MeasurementGraph
 from gnnsync.angles import wrap
 from gnnsync.data.measurement import erdos_renyi, random_geometric
+from gnnsync.errors import GnnsyncError
+from gnnsync.methods import regions
 from gnnsync.methods.mixture import fit_mixture
 from gnnsync.methods.regions import Turn, best_turn, find_regions, turn_regions
 from gnnsync.methods.votes import settle
 from gnnsync.metrics import angular_mse
-from tests.methods.networks import observed
+from tests.methods.networks import SHAPES, observed
 
 
 def rng():
@@ -128,3 +130,19 @@ def test_several_regions_at_once():
     fit = fit_mixture(graph, turned, max_iterations=5)
     assert angular_mse(fit.angles, graph.angles) > 0.5
     assert angular_mse(turn_regions(graph, fit, rng()).angles, graph.angles) < 0.01
+
+
+def test_a_part_whose_eigenvectors_are_not_found_is_left_whole(monkeypatch):
+    def fail(*_, **__):
+        raise GnnsyncError("no convergence")
+
+    monkeypatch.setattr(regions, "top_eigenvectors", fail)
+    graph = geometric()
+    assert find_regions(graph, np.ones(graph.num_edges), rng()) == []
+
+
+@pytest.mark.parametrize("shape", ["path", "cycle", "star", "tree"])
+def test_thin_graphs(shape):
+    graph = observed(SHAPES[shape], inlier_noise=0.1)
+    fit = settle(graph, graph.angles)
+    assert turn_regions(graph, fit, rng()).evidence >= fit.evidence

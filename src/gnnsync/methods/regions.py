@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
 from gnnsync.angles import TWO_PI, wrap
+from gnnsync.errors import GnnsyncError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.branches import branch_votes, likeliest_tree
 from gnnsync.methods.eigen import top_eigenvectors
@@ -28,9 +29,12 @@ Index = NDArray[np.int64]
 # Spectral gap of the random walk below which regions of a graph can turn against one another:
 # geometric graphs and maps have up to 0.2, Erdős–Rényi and preferential attachment from 0.4.
 _SMALL_GAP = 0.25
+# Power iterations by which it shows.
 _POWERS = 200
 # A region is divided no further below this many nodes, nor below this part of all of them.
 _LEAST, _FINEST = 8, 64
+# Belief below this holds nothing together.
+_UNBELIEVED = 1e-3
 # Log likelihood that a turn must gain on the border, and evidence once the angles have settled.
 _WORTH, _BETTER = 2.0, 1.0
 # Turns that are tried: the most promising of a round, and edges of all attempts together.
@@ -151,7 +155,7 @@ def find_regions(graph: MeasurementGraph, belief: Array, rng: np.random.Generato
     has the cut of least conductance (Shi and Malik 2000).
     """
     n = graph.num_nodes
-    adjacency = EdgeOperator(graph).adjacency(belief)
+    adjacency = EdgeOperator(graph).adjacency(np.where(belief < _UNBELIEVED, 0.0, belief))
     adjacency.eliminate_zeros()
     least = max(_LEAST, n // _FINEST)
     regions: list[Index] = []
@@ -264,7 +268,11 @@ def _cut(adjacency: sp.csr_array, rng: np.random.Generator) -> list[Index]:
         return [np.flatnonzero(label == part) for part in range(count)]
     n = adjacency.shape[0]
     degree = adjacency.sum(axis=1)
-    vectors = top_eigenvectors(normalise(adjacency, degree), 2, rng, bound=1.0, tol=1e-4).vectors
+    try:
+        found = top_eigenvectors(normalise(adjacency, degree), 2, rng, bound=1.0, tol=1e-4)
+    except GnnsyncError:  # eigenvalues too close to one another: any cut is as thin
+        return [np.arange(n)]
+    vectors = found.vectors
     order = np.argsort(vectors[:, 1].real / np.sqrt(degree), kind="stable")
     place = np.empty(n, dtype=np.int64)
     place[order] = np.arange(n)
