@@ -59,14 +59,19 @@ def test_a_core_ends_where_its_component_ends():
     assert sorted(core_about(adjacency(observed(pairs)), 0, 10).tolist()) == [0, 1, 2]
 
 
-def test_agreement_needs_two_of_the_same_evidence():
+def test_two_agree_if_nearly_all_nodes_are_in_the_same_places():
     graph = geometric(n=80, p=0.3)
     fit = fit_mixture(graph, graph.angles)
+    turned = replace(fit, angles=fit.angles[:, ::-1] + 1.0)
+    few, many = fit.angles.copy(), fit.angles.copy()
+    few[:3] += 1.0
+    many[:20] += 1.0
     assert not two_agree([fit])
-    assert two_agree([fit, replace(fit, evidence=fit.evidence - 1.0)])
-    assert not two_agree([fit, replace(fit, evidence=0.5 * fit.evidence)])
-    # Nothing was explained, twice.
-    assert not two_agree([replace(fit, evidence=-5.0), replace(fit, evidence=-5.0)])
+    assert two_agree([fit, turned])
+    assert two_agree([fit, replace(fit, angles=few)])
+    assert not two_agree([fit, replace(fit, angles=many)])
+    worse = replace(fit, angles=many, evidence=fit.evidence - 1.0)
+    assert two_agree([worse, fit, turned])
 
 
 def test_same_seed_same_fit():

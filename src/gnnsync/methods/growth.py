@@ -14,6 +14,8 @@ from gnnsync.methods.mixture import MixtureFit, fit_mixture
 from gnnsync.methods.operator import EdgeOperator
 from gnnsync.methods.unmix import start_angles
 from gnnsync.methods.votes import jump, settle, strongest_agreement, widened, window_of
+from gnnsync.metrics import aligned_error
+from gnnsync.solution import NODE_TOLERANCE
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -30,8 +32,8 @@ _FRONT, _SPEED = 0.5, 0.3
 _ROUNDS = 3
 # EM iterations whenever nodes have joined; it need not be exact.
 _EACH, _ROUGH = 4, 1e-4
-# Differences of evidence, relative and per angle, below which two fits are the same.
-_SAME_PART, _SAME_PER_ANGLE = 0.01, 0.02
+# Share of the nodes in the same places from which two fits are the same.
+_SAME = 0.95
 
 
 def grown(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> tuple[MixtureFit, bool]:
@@ -57,16 +59,12 @@ def grown(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> tuple[Mi
 
 
 def two_agree(fits: list[MixtureFit]) -> bool:
-    """Whether the best two have the same evidence: then they are the same, whence they started.
-
-    That of wrong solutions is small and seldom the same; right ones may differ in a few nodes.
-    """
-    evidence = sorted((fit.evidence for fit in fits), reverse=True)
-    if len(evidence) < 2:
+    """Whether the best two have nearly all nodes in the same places, whence ever they started."""
+    if len(fits) < 2:
         return False
-    return evidence[0] - evidence[1] < min(
-        _SAME_PART * evidence[0], _SAME_PER_ANGLE * fits[0].angles.size
-    )
+    one, two = sorted(fits, key=lambda fit: -fit.evidence)[:2]
+    apart = aligned_error(one.angles, two.angles).max(axis=1)
+    return bool((apart < NODE_TOLERANCE).mean() > _SAME)
 
 
 def core_about(adjacency: sp.csr_array, seed: int, size: int) -> Index:
