@@ -16,22 +16,24 @@ def faults():
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
-def touch(times):
-    """Page faults per use of a block that is freed each time."""
-    before = faults()
+def uses(times):
+    """Page faults of each use of a block that is freed each time."""
+    found = []
     for _ in range(times):
+        before = faults()
         torch.empty(BLOCK // 4).fill_(1.0)
-    return (faults() - before) / times
+        found.append(faults() - before)
+    return found
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="needs the GNU C library")
 def test_a_freed_block_serves_again():
-    pages = BLOCK // resource.getpagesize()
-    assert touch(4) > pages / 600  # even if the system uses huge pages
+    few = BLOCK // resource.getpagesize() / 600  # even if the system uses huge pages
+    assert np.mean(uses(4)) > few
     with kept_memory():
-        touch(1)
-        assert touch(8) < pages / 600
-    assert touch(4) > pages / 600
+        # The median: now and then another block of the process lies where it was, and it moves.
+        assert np.median(uses(9)) < few
+    assert np.mean(uses(4)) > few
 
 
 def test_an_error_passes_through():
