@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import depth_first_order, minimum_spanning_tree
 
-from gnnsync.angles import wrap
 from gnnsync.graph import MeasurementGraph
 
 Array = NDArray[np.float64]
@@ -60,14 +59,14 @@ def branch_votes(graph: MeasurementGraph, tree: Tree, angles: Array) -> tuple[In
     fulfilled if any one of the branches there were turned by its residual. The tree's edges vote
     for the branches that hang by them.
     """
-    residual = wrap(angles[graph.src] - angles[graph.dst] - graph.offset)
+    residual = graph.residual(angles[:, None])[:, 0]
     below = np.flatnonzero(tree.parent >= 0)
     inner_src = graph.src[tree.edge[below]] == below
     branches = [below]
     votes = [np.where(inner_src, -1.0, 1.0) * residual[tree.edge[below]]]
     outside = np.ones(graph.num_edges, dtype=bool)
     outside[tree.edge[below]] = False
-    edge = np.flatnonzero(outside & (graph.src != graph.dst))
+    edge = np.flatnonzero(outside)
     ends = graph.edge_index[:, edge]
     steps = 0
     while len(edge) and steps + len(edge) <= _MOST_STEPS:
