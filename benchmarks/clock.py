@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lightning import Callback
+from pytorch_lightning import Callback
 
 
 class EpochClock(Callback):

@@ -29,7 +29,7 @@ from gnnsync.data.priors import (
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods import METHODS
 from gnnsync.methods.belief import final_angles, propagate
-from gnnsync.methods.mixture import fit_mixture
+from gnnsync.methods.robust.noise.mixture import fit_mixture
 from gnnsync.metrics import angular_mse
 
 INFORMED, POSTERIOR = "informed", "posterior"

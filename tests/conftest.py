@@ -12,6 +12,9 @@ from gnnsync import MeasurementGraph
 settings.register_profile("gnnsync", derandomize=True, deadline=None)
 settings.load_profile("gnnsync")
 
+# Fixtures that write folders of results without running any job.
+pytest_plugins = ["tests.job_folders"]
+
 
 @pytest.fixture
 def rng() -> np.random.Generator:

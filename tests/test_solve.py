@@ -51,7 +51,7 @@ def test_seed_and_k_reach_the_method(make_multigraph):
 def test_importing_the_package_is_light():
     """Neither torch nor matplotlib, and `gnnsync.solve` stays the function."""
     code = (
-        "import sys, gnnsync, gnnsync.solve_command;"
+        "import sys, gnnsync, gnnsync.cli.solve;"
         "from gnnsync.solve import find_method;"
         "assert callable(gnnsync.solve);"
         "print([m for m in ('torch', 'lightning', 'matplotlib', 'pandas') if m in sys.modules])"

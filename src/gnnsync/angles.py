@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
+
+from gnnsync.typing import FloatArray, IntArray
 
 TWO_PI = 2.0 * np.pi
 
 
-def reduce_angle(angle: ArrayLike) -> NDArray[np.float64]:
+def reduce_angle(angle: ArrayLike) -> FloatArray:
     """Reduce to [0, 2π). `np.mod` alone can return 2π itself for tiny negative numbers."""
     reduced = np.mod(np.asarray(angle, dtype=np.float64), TWO_PI)
     return np.where(reduced >= TWO_PI, 0.0, reduced)
 
 
-def wrap(angle: ArrayLike) -> NDArray[np.float64]:
+def wrap(angle: ArrayLike) -> FloatArray:
     """Reduce to [-π, π): the signed angle of least size."""
     return reduce_angle(np.asarray(angle, dtype=np.float64) + np.pi) - np.pi
 
 
-def circular_distance(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+def circular_distance(a: ArrayLike, b: ArrayLike) -> FloatArray:
     """Geodesic distance min((a-b) mod 2π, (b-a) mod 2π), in [0, π]."""
     return np.abs(wrap(np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)))
 
 
 def circular_mean(
     angle: ArrayLike, weight: ArrayLike | None = None, axis: int | None = None
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Direction of Σ w·exp(i·angle), in [0, 2π); 0 where that sum vanishes."""
     phase = np.exp(1j * np.asarray(angle, dtype=np.float64))
     if weight is not None:
@@ -44,7 +46,7 @@ def resultant(estimate: ArrayLike, truth: ArrayLike) -> complex:
     return complex(np.exp(1j * difference).mean())
 
 
-def align(estimate: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
+def align(estimate: ArrayLike, truth: ArrayLike) -> FloatArray:
     """Shift `estimate` (n,) by the one angle that brings it nearest to `truth` (n,).
 
     The circular mean of r - R maximises Re Σ exp(i(r - R - shift)), the chordal criterion.
@@ -53,7 +55,7 @@ def align(estimate: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
     return reduce_angle(np.asarray(estimate, dtype=np.float64) - shift)
 
 
-def match_columns(estimate: ArrayLike, truth: ArrayLike) -> NDArray[np.int64]:
+def match_columns(estimate: ArrayLike, truth: ArrayLike) -> IntArray:
     """Best pairing of k estimated columns with k true ones, each up to its own rotation.
 
     Returns `order` (k,) such that `estimate[:, order[l]]` belongs to `truth[:, l]`. The optimal
@@ -65,7 +67,7 @@ def match_columns(estimate: ArrayLike, truth: ArrayLike) -> NDArray[np.int64]:
     return linear_sum_assignment(agreement, maximize=True)[1].astype(np.int64)
 
 
-def align_columns(estimate: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
+def align_columns(estimate: ArrayLike, truth: ArrayLike) -> FloatArray:
     """Match the columns of `estimate` (n, k) to those of `truth` (n, k) and align each."""
     estimate = np.asarray(estimate, dtype=np.float64)
     truth = np.asarray(truth, dtype=np.float64)

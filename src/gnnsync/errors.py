@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gnnsync.typing import BoolArray, FloatArray, IntArray
+
 
 class GnnsyncError(Exception):
     """Base of the errors that a user can mend; the command line prints them in one line."""
@@ -89,9 +91,7 @@ def check_bool(name: str, value: Any) -> bool:
     return value
 
 
-def check_array(
-    name: str, value: ArrayLike, shape: tuple[int, ...] | None = None
-) -> NDArray[np.float64]:
+def check_array(name: str, value: ArrayLike, shape: tuple[int, ...] | None = None) -> FloatArray:
     """Return `value` as a float64 array if its entries are finite and it has this shape."""
     array = _numbers(name, value).astype(np.float64)
     if shape is not None and array.shape != shape:
@@ -100,7 +100,7 @@ def check_array(
     return array
 
 
-def check_whole_array(name: str, value: ArrayLike) -> NDArray[np.int64]:
+def check_whole_array(name: str, value: ArrayLike) -> IntArray:
     """Return `value` as an int64 array if all its entries are whole numbers."""
     array = _numbers(name, value)
     if array.dtype.kind == "f":
@@ -108,6 +108,18 @@ def check_whole_array(name: str, value: ArrayLike) -> NDArray[np.int64]:
         whole = (array == np.rint(array)) & (np.abs(array) <= 2**53)
         _reject(name, array, ~whole, "must be a whole number")
     return array.astype(np.int64)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message that is not blank; its class if there is none."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+def one_line(message: object, separator: str = " ") -> str:
+    """A message of several lines as one."""
+    lines = [" ".join(line.split()) for line in str(message).splitlines()]
+    return separator.join(line for line in lines if line) or type(message).__name__
 
 
 def _numbers(name: str, value: ArrayLike) -> NDArray[Any]:
@@ -121,7 +133,7 @@ def _numbers(name: str, value: ArrayLike) -> NDArray[Any]:
     return array
 
 
-def _reject(name: str, array: NDArray[Any], bad: NDArray[np.bool_], requirement: str) -> None:
+def _reject(name: str, array: NDArray[Any], bad: BoolArray, requirement: str) -> None:
     if bad.any():
         place = tuple(int(i) for i in np.argwhere(bad)[0])
         at = ", ".join(map(str, place))

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from gnnsync.angles import reduce_angle, wrap
-from gnnsync.distinct import distinct
 from gnnsync.errors import GraphError, check_array, check_integer, check_whole_array
-from gnnsync.triangles import Triangles, find_triangles
+from gnnsync.topology import Triangles, distinct, find_triangles
+from gnnsync.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import networkx
@@ -42,12 +42,12 @@ class MeasurementGraph:
         node_names: n distinct names; the node numbers if not given.
     """
 
-    edge_index: NDArray[np.int64]
-    offset: NDArray[np.float64]
+    edge_index: IntArray
+    offset: FloatArray
     num_nodes: int
-    weight: NDArray[np.float64] | None = None
-    angles: NDArray[np.float64] | None = None
-    group: NDArray[np.int64] | None = None
+    weight: FloatArray | None = None
+    angles: FloatArray | None = None
+    group: IntArray | None = None
     node_names: tuple[Hashable, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -224,7 +224,7 @@ class MeasurementGraph:
         """The same graph with some fields changed, validated anew."""
         return replace(self, **changes)
 
-    def subgraph(self, nodes: NDArray[np.int64]) -> tuple[MeasurementGraph, NDArray[np.int64]]:
+    def subgraph(self, nodes: IntArray) -> tuple[MeasurementGraph, IntArray]:
         """The graph induced on `nodes` (numbered in that order) and the ids of its edges."""
         nodes = check_whole_array("nodes", nodes)
         outside = nodes[(nodes < 0) | (nodes >= self.num_nodes)]
@@ -256,17 +256,17 @@ class MeasurementGraph:
         return self.edge_index.shape[1]
 
     @property
-    def src(self) -> NDArray[np.int64]:
+    def src(self) -> IntArray:
         """Source nodes (m,)."""
         return self.edge_index[0]
 
     @property
-    def dst(self) -> NDArray[np.int64]:
+    def dst(self) -> IntArray:
         """Destination nodes (m,)."""
         return self.edge_index[1]
 
     @cached_property
-    def edge_weight(self) -> NDArray[np.float64]:
+    def edge_weight(self) -> FloatArray:
         """Weights (m,), ones where none were given."""
         return _read_only(np.ones(self.num_edges)) if self.weight is None else self.weight
 
@@ -282,7 +282,7 @@ class MeasurementGraph:
         return find_triangles(self.edge_index, self.num_nodes)
 
     @cached_property
-    def components(self) -> NDArray[np.int64]:
+    def components(self) -> IntArray:
         """Connected component (n,) of each node, numbered by first appearance."""
         ones = np.ones(self.num_edges, dtype=np.int8)
         shape = (self.num_nodes, self.num_nodes)
@@ -301,7 +301,7 @@ class MeasurementGraph:
         return self.num_components == 1
 
     @cached_property
-    def degree(self) -> NDArray[np.float64]:
+    def degree(self) -> FloatArray:
         """Weighted degree (n,): sum of the weights of the edges at each node."""
         both = np.concatenate([self.edge_weight, self.edge_weight])
         total = np.bincount(self.edge_index.ravel(), weights=both, minlength=self.num_nodes)
@@ -315,7 +315,7 @@ class MeasurementGraph:
         """
         return self.weighted_hermitian(self.edge_weight)
 
-    def weighted_hermitian(self, weight: NDArray[np.float64]) -> sp.csr_array:
+    def weighted_hermitian(self, weight: FloatArray) -> sp.csr_array:
         """The Hermitian matrix with edge weights (m,) of the caller's choice."""
         value = weight * np.exp(1j * self.offset)
         row = np.concatenate([self.src, self.dst])
@@ -323,7 +323,7 @@ class MeasurementGraph:
         data = np.concatenate([value, value.conj()])
         return sp.coo_array((data, (row, col)), shape=(self.num_nodes,) * 2).tocsr()
 
-    def residual(self, angles: NDArray[np.float64]) -> NDArray[np.float64]:
+    def residual(self, angles: FloatArray) -> FloatArray:
         """wrap(r[src] - r[dst] - offset) in [-π, π), of shape (m,) or (m, k) like `angles`."""
         offset = self.offset if angles.ndim == 1 else self.offset[:, None]
         return wrap(angles[self.src] - angles[self.dst] - offset)

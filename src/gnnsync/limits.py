@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.special import i0e, i1e
 
 from gnnsync.errors import GraphError, ParameterError, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.laplacian import least_squares_shift
+from gnnsync.linalg.operator import EdgeOperator
+from gnnsync.topology import bridges, component_labels
+from gnnsync.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,12 @@ def spectral_threshold(degree: float, k: int = 1) -> float:
     return max(1.0 - k / np.sqrt(degree), 0.0)
 
 
-def spectral_curve(degree: float, eta: ArrayLike, k: int = 1) -> NDArray[np.float64]:
+def spectral_curve(degree: float, eta: ArrayLike, k: int = 1) -> FloatArray:
     """MSE 4(1 - ρ(γ)) of the spectral method, γ = max(d((1-η)/k)² - 1, 0), for each η."""
     return 4.0 * (1.0 - overlap(_excess(degree, eta, k)))
 
 
-def spectral_band(
-    degree: float, eta: ArrayLike, k: int = 1
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def spectral_band(degree: float, eta: ArrayLike, k: int = 1) -> tuple[FloatArray, FloatArray]:
     """Least and greatest MSE expected of the spectral method: 4(1 - ρ(γ/η')), 4(1 - ρ(γ)).
 
     γ takes the noise of an entry of H at its largest, variance 1. An inlier contributes less: the
@@ -73,7 +73,7 @@ def spectral_band(
     return 4.0 * (1.0 - overlap(least)), 4.0 * (1.0 - overlap(excess))
 
 
-def overlap(gamma: ArrayLike) -> NDArray[np.float64]:
+def overlap(gamma: ArrayLike) -> FloatArray:
     """ρ(γ) = ½√(πγ)·e^{-γ/2}·[I₀(γ/2) + I₁(γ/2)]: mean of Re phase(√γ + complex normal noise)."""
     gamma = np.asarray(gamma, dtype=np.float64)
     finite = np.where(np.isfinite(gamma), gamma, 0.0)
@@ -122,10 +122,6 @@ def least_squares_oracle(graph: MeasurementGraph) -> float:
     largest inlier component of a set count as unknown. The least squares are linearised about the
     truth, which for inlier noise well below π is exact.
     """
-    # Imported here: limits are read without the solvers otherwise.
-    from gnnsync.methods.laplacian import least_squares_shift
-    from gnnsync.methods.operator import EdgeOperator
-
     group, k = _truth(graph)
     if graph.angles is None:
         raise GraphError("the graph has no angles: the least-squares oracle needs the truth")
@@ -134,105 +130,20 @@ def least_squares_oracle(graph: MeasurementGraph) -> float:
         inlier = (group == side).astype(np.float64)
         error = -graph.residual(graph.angles[:, side])
         shift = least_squares_shift(EdgeOperator(graph), inlier * graph.edge_weight, error)
-        label = _labels(graph.edge_index[:, group == side], graph.num_nodes)
+        label = component_labels(graph.edge_index[:, group == side], graph.num_nodes)
         largest = label == np.bincount(label).argmax()
         mse.append(4.0 * (1.0 - abs(np.exp(1j * shift[largest]).sum()) / graph.num_nodes))
     return float(np.mean(mse))
 
 
-def bridges(edge_index: NDArray[np.int64], num_nodes: int) -> NDArray[np.bool_]:
-    """Which edges (m,) lie on no cycle, in O(n + m). Parallel edges form a cycle.
-
-    On any spanning forest with preorder numbers, the tree edge above v is a bridge iff no other
-    edge leaves the subtree of v, whose numbers are consecutive.
-    """
-    m = edge_index.shape[1]
-    if not m:
-        return np.zeros(0, dtype=bool)
-    order, parent = _spanning_forest(edge_index, num_nodes)
-    size, number = _preorder(order, parent)
-
-    src, dst = edge_index
-    down = parent[dst] == src
-    child = np.where(down, dst, src)
-    candidate = np.flatnonzero(down | (parent[src] == dst))
-    # Of parallel edges to a child the first is the tree edge.
-    tree = candidate[np.unique(child[candidate], return_index=True)[1]]
-    other = np.ones(m, dtype=bool)
-    other[tree] = False
-
-    low, high = number.copy(), number.copy()
-    a, b = edge_index[:, other]
-    for here, there in ((a, b), (b, a)):
-        np.minimum.at(low, here, number[there])
-        np.maximum.at(high, here, number[there])
-    lows, highs, parents = low.tolist(), high.tolist(), parent.tolist()
-    for v in reversed(order.tolist()):
-        p = parents[v]
-        if p >= 0:
-            if lows[v] < lows[p]:
-                lows[p] = lows[v]
-            if highs[v] > highs[p]:
-                highs[p] = highs[v]
-    below = child[tree]
-    closed = (np.array(lows)[below] >= number[below]) & (
-        np.array(highs)[below] < number[below] + size[below]
-    )
-    found = np.zeros(m, dtype=bool)
-    found[tree[closed]] = True
-    return found
-
-
-def _spanning_forest(
-    edge_index: NDArray[np.int64], num_nodes: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Nodes in breadth-first order, and each one's parent (-1 at a root)."""
-    # One extra node joined to a root in each component turns the forest into a single tree.
-    _, roots = np.unique(_labels(edge_index, num_nodes), return_index=True)
-    row = np.concatenate([edge_index[0], np.full(len(roots), num_nodes)])
-    col = np.concatenate([edge_index[1], roots])
-    joined = sp.coo_array((np.ones(len(row), np.int8), (row, col)), (num_nodes + 1,) * 2).tocsr()
-    # Parallel edges add up in the sparse matrix, and in int8 might add up to 0.
-    joined.data[:] = 1
-    order, parent = breadth_first_order(joined, num_nodes, directed=False)
-    parent = np.where(parent[:num_nodes] == num_nodes, -1, parent[:num_nodes])
-    return order[1:].astype(np.int64), parent.astype(np.int64)
-
-
-def _preorder(
-    order: NDArray[np.int64], parent: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Subtree sizes and preorder numbers of a forest given in breadth-first order."""
-    visit, above = order.tolist(), parent.tolist()
-    size = [1] * len(above)
-    for v in reversed(visit):
-        if above[v] >= 0:
-            size[above[v]] += size[v]
-    number, free = [0] * len(above), [0] * len(above)
-    next_root = 0
-    for v in visit:
-        p = above[v]
-        if p < 0:
-            number[v], next_root = next_root, next_root + size[v]
-        else:
-            number[v], free[p] = free[p], free[p] + size[v]
-        free[v] = number[v] + 1
-    return np.array(size), np.array(number)
-
-
-def _labels(edge_index: NDArray[np.int64], num_nodes: int) -> NDArray[np.int32]:
-    ones = np.ones(edge_index.shape[1])
-    return connected_components(sp.coo_array((ones, tuple(edge_index)), (num_nodes,) * 2))[1]
-
-
-def _largest_share(edge_index: NDArray[np.int64], num_nodes: int) -> float:
+def _largest_share(edge_index: IntArray, num_nodes: int) -> float:
     """Share of nodes in the largest component; a single node is no component: 0."""
     if not edge_index.shape[1]:
         return 0.0
-    return float(np.bincount(_labels(edge_index, num_nodes)).max() / num_nodes)
+    return float(np.bincount(component_labels(edge_index, num_nodes)).max() / num_nodes)
 
 
-def _excess(degree: float, eta: ArrayLike, k: int) -> NDArray[np.float64]:
+def _excess(degree: float, eta: ArrayLike, k: int) -> FloatArray:
     check_real("degree", degree, 0)
     check_integer("k", k, 1)
     eta = np.asarray(eta, dtype=np.float64)
@@ -241,7 +152,7 @@ def _excess(degree: float, eta: ArrayLike, k: int) -> NDArray[np.float64]:
     return np.maximum(degree * ((1.0 - eta) / k) ** 2 - 1.0, 0.0)
 
 
-def _truth(graph: MeasurementGraph) -> tuple[NDArray[np.int64], int]:
+def _truth(graph: MeasurementGraph) -> tuple[IntArray, int]:
     if graph.group is None:
         raise GraphError("the graph has no group: limits per instance need the true inliers")
     if graph.angles is not None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from gnnsync.angles import align_columns, circular_distance, match_columns, resultant, wrap
 from gnnsync.errors import GraphError, check_array, check_choice
 from gnnsync.graph import MeasurementGraph
+from gnnsync.typing import FloatArray, IntArray
 
-Angles = NDArray[np.float64]
+# Residuals that vanish to rounding would make the normal density infinite.
+_LEAST_NOISE = 1e-6
 
 
-def angular_mse(estimate: Angles, truth: Angles) -> float:
+def angular_mse(estimate: FloatArray, truth: FloatArray) -> float:
     """4 - 2·Σ singular values of Q, Q = (1/n) Σ rot(R_i)ᵀ rot(r_i), averaged over the k sets.
 
     The quantity of the paper's tables (appendix, "MSE calculation"). Both singular values of Q
@@ -28,7 +29,7 @@ def angular_mse(estimate: Angles, truth: Angles) -> float:
     return float(np.mean([max(4.0 - 4.0 * a, 0.0) for a in agreement]))
 
 
-def geodesic_mse(estimate: Angles, truth: Angles) -> float:
+def geodesic_mse(estimate: FloatArray, truth: FloatArray) -> float:
     """Mean squared geodesic distance (the paper's eq. 2 divided by n), averaged over the k sets.
 
     The best shift minimises a piecewise quadratic: it is the mean of the differences after
@@ -39,7 +40,7 @@ def geodesic_mse(estimate: Angles, truth: Angles) -> float:
     return float(cost[linear_sum_assignment(cost)].mean())
 
 
-def upset(graph: MeasurementGraph, angles: Angles, norm: str = "mean") -> float:
+def upset(graph: MeasurementGraph, angles: FloatArray, norm: str = "mean") -> float:
     """Residual of the measurements, M_e = min over sets of the geodesic distance.
 
     `mean` is the weighted mean of M; `frobenius` is ‖M‖_F / t as in the paper's upset loss.
@@ -57,7 +58,7 @@ def upset(graph: MeasurementGraph, angles: Angles, norm: str = "mean") -> float:
     return float(np.sqrt((weight * residual**2).sum()) / graph.num_edges)
 
 
-def cycle_inconsistency(graph: MeasurementGraph, group: NDArray[np.int64] | None = None) -> float:
+def cycle_inconsistency(graph: MeasurementGraph, group: IntArray | None = None) -> float:
     """Mean over triangles of min(S mod 2π, -S mod 2π), S the signed sum of the offsets.
 
     With `group` (m,) only triangles whose three edges share one group (not -1) count. NaN if
@@ -73,7 +74,7 @@ def cycle_inconsistency(graph: MeasurementGraph, group: NDArray[np.int64] | None
     return float(np.abs(wrap(sums)).mean()) if len(sums) else float("nan")
 
 
-def average_normalized_error(points: Angles, truth: Angles) -> float:
+def average_normalized_error(points: FloatArray, truth: FloatArray) -> float:
     """ANE = ‖P - P̂‖_F / ‖P - mean(P)‖_F for point clouds (n, 2)."""
     if points.shape != truth.shape:
         raise GraphError(f"points have shape {points.shape} and the truth {truth.shape}")
@@ -83,13 +84,39 @@ def average_normalized_error(points: Angles, truth: Angles) -> float:
     return float(np.linalg.norm(points - truth) / spread)
 
 
-def aligned_error(estimate: Angles, truth: Angles) -> Angles:
+def aligned_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Geodesic distance (n, k) of each angle from the truth, columns matched and aligned."""
     estimate, truth = _columns(estimate, truth)
     return circular_distance(align_columns(estimate, truth), truth)
 
 
-def _geodesic_variance(difference: Angles) -> float:
+def estimate_outliers(residual: FloatArray, max_iterations: int = 200) -> tuple[float, float]:
+    """Share η of outliers and noise σ of inliers from residuals (m,), by maximum likelihood.
+
+    The residuals are taken as a mixture: uniform on the circle with probability η, normal with
+    standard deviation σ otherwise; fitted by expectation maximisation. Since angles are fitted to
+    the measurements, outliers included, η is rather too low than too high on sparse graphs.
+    """
+    size = np.abs(np.asarray(residual, dtype=np.float64))
+    if not len(size):
+        return 0.0, 0.0
+    uniform = 1.0 / (2.0 * np.pi)
+    share = 0.5
+    noise = max(float(np.median(size)) / 0.6745, _LEAST_NOISE)
+    for _ in range(max_iterations):
+        normal = np.exp(-0.5 * (size / noise) ** 2) / (np.sqrt(2.0 * np.pi) * noise)
+        inlier = (1 - share) * normal / ((1 - share) * normal + share * uniform + 1e-300)
+        total = inlier.sum()
+        new_share = 1.0 - float(total) / len(size)
+        new_noise = max(float(np.sqrt((inlier * size**2).sum() / max(total, 1e-300))), _LEAST_NOISE)
+        settled = abs(new_share - share) < 1e-7 and abs(new_noise - noise) < 1e-7
+        share, noise = new_share, new_noise
+        if settled:
+            break
+    return min(max(share, 0.0), 1.0), noise
+
+
+def _geodesic_variance(difference: FloatArray) -> float:
     """min over c of mean wrap(difference - c)², exactly."""
     d = np.sort(wrap(difference))
     n = len(d)
@@ -101,12 +128,12 @@ def _geodesic_variance(difference: Angles) -> float:
     return float(max((square / n - (total / n) ** 2).min(), 0.0))
 
 
-def _as_columns(name: str, angles: Angles) -> Angles:
+def _as_columns(name: str, angles: FloatArray) -> FloatArray:
     angles = check_array(name, angles)
     return angles[:, None] if angles.ndim == 1 else angles
 
 
-def _columns(estimate: Angles, truth: Angles) -> tuple[Angles, Angles]:
+def _columns(estimate: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
     estimate, truth = _as_columns("estimate", estimate), _as_columns("truth", truth)
     if estimate.shape != truth.shape:
         raise GraphError(f"estimate has shape {estimate.shape}, the truth {truth.shape}: differ")

@@ -6,16 +6,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.angles import reduce_angle
 from gnnsync.graph import MeasurementGraph
+from gnnsync.metrics import estimate_outliers
+from gnnsync.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Radians within which a node's angle counts as right.
 NODE_TOLERANCE = 0.25
+# Confidence from which a node counts as sure.
+SURE = 0.95
+QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,24 +44,24 @@ class Solution:
             if the method does not estimate it.
     """
 
-    angles: NDArray[np.float64]
-    edge_confidence: NDArray[np.float64]
-    edge_group: NDArray[np.int64]
-    component: NDArray[np.int64]
+    angles: FloatArray
+    edge_confidence: FloatArray
+    edge_group: IntArray
+    component: IntArray
     converged: bool = True
     iterations: int = 0
     stop_reason: str = ""
     seconds: float = 0.0
     diagnostics: dict[str, float] = field(default_factory=dict)
-    node_confidence: NDArray[np.float64] | None = None
+    node_confidence: FloatArray | None = None
 
     @classmethod
     def from_angles(
         cls,
         graph: MeasurementGraph,
-        angles: NDArray[np.float64],
+        angles: FloatArray,
         *,
-        edge_confidence: NDArray[np.float64] | None = None,
+        edge_confidence: FloatArray | None = None,
         **fields: Any,
     ) -> Solution:
         """Complete a Solution from angles (n,) or (n, k).
@@ -77,7 +81,7 @@ class Solution:
         """Number of sets of angles."""
         return self.angles.shape[1]
 
-    def residual(self, graph: MeasurementGraph) -> NDArray[np.float64]:
+    def residual(self, graph: MeasurementGraph) -> FloatArray:
         """What each edge of `graph` (m,) disagrees by with the set it belongs to, in [-π, π)."""
         return np.take_along_axis(
             graph.residual(self.angles), self.edge_group[:, None], axis=1
@@ -88,7 +92,7 @@ class Solution:
 
         Returns a Matplotlib figure: save it with `figure.savefig("solution.png")`.
         """
-        from gnnsync.pictures.solution import solution_figure
+        from gnnsync.plots.solution import solution_figure
 
         return solution_figure(self, graph)
 
@@ -102,3 +106,32 @@ class Solution:
             f"Solution(n={n}, k={k}, converged={self.converged}, iterations={self.iterations}, "
             f"seconds={self.seconds:.3g})"
         )
+
+
+def summarize(graph: MeasurementGraph, solution: Solution) -> dict[str, Any]:
+    """Counts, quantiles of |residual| (radians), outlier share and noise, how the method ended."""
+    residual = np.abs(solution.residual(graph))
+    share, noise = estimate_outliers(residual)
+    return {
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "components": graph.num_components,
+        "k": solution.k,
+        "residual_quantiles": {
+            f"{level:g}": float(np.quantile(residual, level)) if len(residual) else 0.0
+            for level in QUANTILES
+        },
+        "outlier_share": share,
+        "inlier_noise": noise,
+        "nodes_sure": _sure(solution),
+        "converged": bool(solution.converged),
+        "iterations": int(solution.iterations),
+        "stop_reason": solution.stop_reason,
+        "seconds_solve": float(solution.seconds),
+    }
+
+
+def _sure(solution: Solution) -> float | None:
+    """Share of nodes whose angles are right with probability 0.95; None if nobody says."""
+    confidence = solution.node_confidence
+    return None if confidence is None else float((confidence >= SURE).mean())

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gnnsync.experiments.config import build
 from gnnsync.experiments.paths import conf_dir
-from gnnsync.experiments.settings import build
 from gnnsync.methods import METHODS
 from gnnsync.solve import LEARNED
 

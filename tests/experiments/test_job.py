@@ -9,7 +9,7 @@ import pytest
 
 from gnnsync.errors import GnnsyncError
 from gnnsync.experiments.job import read_result, run_job
-from gnnsync.experiments.outcome import replica_seed
+from gnnsync.experiments.replicas import replica_seed
 from gnnsync.metrics import angular_mse
 
 

@@ -6,13 +6,13 @@ import math
 
 import pytest
 
-from gnnsync.experiments.command import Command
 from gnnsync.experiments.composing import compose_config, hydra_configs
+from gnnsync.experiments.config import resolved
 from gnnsync.experiments.job import run_job
 from gnnsync.experiments.paths import conf_dir
-from gnnsync.experiments.plan import Plan
-from gnnsync.experiments.preflight import check_command
-from gnnsync.experiments.settings import resolved
+from gnnsync.experiments.sweep.command import Command
+from gnnsync.experiments.sweep.plan import Plan
+from gnnsync.experiments.sweep.preflight import check_command
 
 EXPERIMENTS = conf_dir() / "experiment"
 PRESETS = sorted(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gnnsync.experiments.composing import hydra_configs
-from gnnsync.experiments.launch import sweep_launcher
+from gnnsync.experiments.sweep.launch import sweep_launcher
 from tests.integration.rendezvous import notes, where
 
 # A cluster lets in those who know its token; Ray reads these when it is loaded.

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from gnnsync.cli import main
-from tests.report.conftest import write_job
+from tests.job_folders import write_job
 
 EVIL = "<script>alert(1)</script>"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

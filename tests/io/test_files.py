@@ -13,7 +13,8 @@ import gnnsync
 from gnnsync import MeasurementGraph
 from gnnsync.angles import circular_distance
 from gnnsync.errors import DataFileError
-from gnnsync.io.source import MAX_LINE, atomic_output
+from gnnsync.io.files import atomic_output
+from gnnsync.io.source import MAX_LINE
 
 FORMATS = ["csv", "tsv", "txt", "g2o", "npz", "mtx"]
 

@@ -5,8 +5,8 @@ from hydra import compose, initialize_config_dir
 
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.outliers import observe
+from gnnsync.experiments.config import build
 from gnnsync.experiments.paths import conf_dir
-from gnnsync.experiments.settings import build
 from gnnsync.learn import GNNSync, Training, gnnsync_plus
 from gnnsync.learn.steps import BeliefSteps
 from gnnsync.metrics import angular_mse

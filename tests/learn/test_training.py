@@ -3,7 +3,7 @@ import signal
 import numpy as np
 import pytest
 import torch
-from lightning import Callback
+from pytorch_lightning import Callback
 
 from gnnsync.errors import ParameterError
 from gnnsync.learn import GNNSync, Run, Training

@@ -9,7 +9,7 @@ from gnnsync.data.outliers import observe
 from gnnsync.errors import ParameterError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.belief import Belief, propagate
-from gnnsync.methods.messages import Messages, point_estimates
+from gnnsync.methods.robust.belief.messages import Messages, point_estimates
 from gnnsync.methods.spectral import SpectralRN
 from gnnsync.metrics import aligned_error, angular_mse
 

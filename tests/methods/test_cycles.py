@@ -7,9 +7,9 @@ from gnnsync.data.measurement import erdos_renyi, random_geometric
 from gnnsync.data.outliers import observe
 from gnnsync.errors import ParameterError
 from gnnsync.graph import MeasurementGraph
-from gnnsync.methods.bodies import agreements, bodies_of, needed
 from gnnsync.methods.cycles import Cycles, certify
-from gnnsync.methods.paths import arcs_of, closed_clusters, cycle_noise, find_paths
+from gnnsync.methods.robust.cycles.bodies import agreements, bodies_of, needed
+from gnnsync.methods.robust.cycles.paths import arcs_of, closed_clusters, cycle_noise, find_paths
 from gnnsync.metrics import aligned_error, angular_mse
 
 

@@ -9,10 +9,10 @@ from scipy.stats import trim_mean
 
 from gnnsync import MeasurementGraph
 from gnnsync.errors import ParameterError
+from gnnsync.linalg.eigen import eigen_residual, smallest_eigenpair, top_eigenvectors
+from gnnsync.linalg.laplacian import least_squares_shift
+from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods import IRLS, PPE, TAS, SpectralDisentangled, TranSync
-from gnnsync.methods.eigen import eigen_residual, smallest_eigenpair, top_eigenvectors
-from gnnsync.methods.laplacian import least_squares_shift
-from gnnsync.methods.operator import EdgeOperator
 from gnnsync.methods.ppe import periodogram_peak
 from gnnsync.methods.tas import trimmed_means
 from tests.methods.networks import SHAPES, noisy, observed, pairs_of

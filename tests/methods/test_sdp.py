@@ -5,10 +5,10 @@ import pytest
 
 from gnnsync import MeasurementGraph
 from gnnsync.errors import ParameterError
+from gnnsync.linalg.eigen import smallest_eigenpair
+from gnnsync.linalg.trust_region import maximise_unit_rows
 from gnnsync.methods import GPM, METHODS, SDP, Spectral
-from gnnsync.methods.eigen import smallest_eigenpair
 from gnnsync.methods.gpm import dual_matrix
-from gnnsync.methods.trust_region import maximise_unit_rows
 from tests.methods.networks import networks, noisy
 
 

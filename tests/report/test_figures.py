@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
 
-from gnnsync.report.collect import collect
 from gnnsync.report.figures import drawings, save
+from gnnsync.results.collect import collect
 
 LEARNED = {
     "method": "gnnsync",

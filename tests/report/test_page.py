@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnnsync.report.collect import collect
 from gnnsync.report.page import page, page_data
 from gnnsync.report.tables import tables
-from tests.report.conftest import write_job
+from gnnsync.results.collect import collect
+from tests.job_folders import write_job
 
 EVIL = "</script><script>alert(1)</script><!--"
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import csv
 import io
 
-from gnnsync.report.collect import collect
 from gnnsync.report.tables import save_table, tables
+from gnnsync.results.collect import collect
 
 
 def only(folder):

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+from pytorch_lightning import LightningDataModule
 from torch.utils.data import DataLoader
 
 from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
-from gnnsync.lightning import LightningDataModule
 from gnnsync.solution import Solution
+from gnnsync.typing import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,7 +65,7 @@ class SyncDataModule(LightningDataModule):
         """Metrics that only these data have (such as the error of a map), by name."""
         return {}
 
-    def extra_arrays(self, network: int, solution: Solution) -> dict[str, NDArray[np.float64]]:
+    def extra_arrays(self, network: int, solution: Solution) -> dict[str, FloatArray]:
         """What a solution means on these data (such as the stitched map), by name."""
         return {}
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.data.base import SyncDataModule
 from gnnsync.data.patches import (
@@ -24,6 +23,7 @@ from gnnsync.errors import check_bool, check_choice, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.metrics import average_normalized_error
 from gnnsync.solution import Solution
+from gnnsync.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,7 +77,7 @@ class LocalizationDataModule(SyncDataModule):
         self.weights = check_choice("weights", weights, WEIGHTS)
         self.centre = check_bool("centre", centre)
         self.orientation = check_choice("orientation", orientation, ORIENTATIONS)
-        self._points: NDArray[np.float64] | None = None
+        self._points: FloatArray | None = None
         self._exact: Patches | None = None
 
     @classmethod
@@ -88,7 +88,7 @@ class LocalizationDataModule(SyncDataModule):
         return cls(PointFile(path, array), angles, **options)
 
     @property
-    def points(self) -> NDArray[np.float64]:
+    def points(self) -> FloatArray:
         """The cloud (n, 2), centred if so wished."""
         if self._points is None:
             points = np.asarray(self.point_source(), dtype=np.float64)
@@ -102,7 +102,7 @@ class LocalizationDataModule(SyncDataModule):
             self._exact = nearest_neighbour_patches(self.points, self.neighbours)
         return self._exact
 
-    def patches(self, seed: int) -> tuple[Patches, Patches, NDArray[np.float64]]:
+    def patches(self, seed: int) -> tuple[Patches, Patches, FloatArray]:
         """Noisy patches, the same rotated, and the angles (n,) of the network of this seed."""
         for_angles, for_noise, _ = np.random.default_rng(seed).spawn(3)
         angles = self.angles(len(self.points), 1, for_angles)[:, 0]
@@ -144,9 +144,7 @@ class LocalizationDataModule(SyncDataModule):
             "orientation": self.orientation,
         }
 
-    def recover(
-        self, network: int, solution: Solution, *, circular: bool = True
-    ) -> NDArray[np.float64]:
+    def recover(self, network: int, solution: Solution, *, circular: bool = True) -> FloatArray:
         """The map (n, 2): patches turned back by the estimated angles, averaged per point.
 
         The estimate is first shifted to the truth by the circular mean of the differences, or, as
@@ -165,13 +163,13 @@ class LocalizationDataModule(SyncDataModule):
             ),
         }
 
-    def extra_arrays(self, network: int, solution: Solution) -> dict[str, NDArray[np.float64]]:
+    def extra_arrays(self, network: int, solution: Solution) -> dict[str, FloatArray]:
         """The true and the stitched map, (n, 2) each."""
         return {"points": self.points, "recovered": self.recover(network, solution)}
 
     def figures(self, network: int, solution: Solution) -> dict[str, Figure]:
         """Pictures of a solution by name: the map, the error per point, two patches' way."""
-        from gnnsync.pictures.maps import error_figure, map_figure, pipeline_figure
+        from gnnsync.plots.maps import error_figure, map_figure, pipeline_figure
 
         recovered = self.recover(network, solution)
         noisy, rotated, truth = self.patches(self.seeds[network])
@@ -191,7 +189,7 @@ class LocalizationDataModule(SyncDataModule):
         }
 
 
-def _example_pair(graph: MeasurementGraph, patches: Patches) -> NDArray[np.int64]:
+def _example_pair(graph: MeasurementGraph, patches: Patches) -> IntArray:
     """Two patches that overlap by about half: the first such edge, else the first two patches."""
     for pair in graph.edge_index.T[:10_000]:
         common = len(np.intersect1d(patches.member[pair[0]], patches.member[pair[1]]))

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from gnnsync.distinct import distinct
+from gnnsync.topology import distinct
+from gnnsync.typing import IntArray
 
 if TYPE_CHECKING:
     import networkx
 
-MeasurementModel = Callable[[int, float, int], NDArray[np.int64]]
+MeasurementModel = Callable[[int, float, int], IntArray]
 """Draws pairs (2, m) from (n, p, seed)."""
 
 NETWORKX_NODES = 20_000
@@ -27,7 +27,7 @@ NETWORKX_NODES = 20_000
 _SPARSE_NODES = 1000
 
 
-def erdos_renyi(n: int, p: float, seed: int) -> NDArray[np.int64]:
+def erdos_renyi(n: int, p: float, seed: int) -> IntArray:
     """Every pair independently with probability p."""
     if n > NETWORKX_NODES:
         return _erdos_renyi_pairs(n, p, np.random.default_rng(seed))
@@ -37,7 +37,7 @@ def erdos_renyi(n: int, p: float, seed: int) -> NDArray[np.int64]:
     return _pairs(draw(n, p, seed=seed))
 
 
-def barabasi_albert(n: int, p: float, seed: int) -> NDArray[np.int64]:
+def barabasi_albert(n: int, p: float, seed: int) -> IntArray:
     """Preferential attachment; each new node brings ⌈np/2⌉ edges (at least 1, below n)."""
     # Rounded first: 200 · 0.07 / 2 is 7, and a hair more than 7 in floating point.
     attached = min(max(math.ceil(round(n * p / 2, 9)), 1), n - 1)
@@ -48,7 +48,7 @@ def barabasi_albert(n: int, p: float, seed: int) -> NDArray[np.int64]:
     return _pairs(nx.barabasi_albert_graph(n, attached, seed=seed))
 
 
-def random_geometric(n: int, p: float, seed: int) -> NDArray[np.int64]:
+def random_geometric(n: int, p: float, seed: int) -> IntArray:
     """Uniform points in the unit square, joined when nearer than the radius 2p."""
     if n > NETWORKX_NODES:
         points = np.random.default_rng(seed).random((n, 2))
@@ -58,18 +58,18 @@ def random_geometric(n: int, p: float, seed: int) -> NDArray[np.int64]:
     return _pairs(nx.random_geometric_graph(n, 2 * p, seed=seed))
 
 
-def _pairs(graph: networkx.Graph) -> NDArray[np.int64]:
+def _pairs(graph: networkx.Graph) -> IntArray:
     flat = np.fromiter((i for edge in graph.edges() for i in edge), dtype=np.int64)
     return _ordered(flat.reshape(-1, 2))
 
 
-def _ordered(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ordered(pairs: IntArray) -> IntArray:
     """(m, 2) in any order → (2, m) with i < j, sorted."""
     pairs = np.sort(pairs.astype(np.int64, copy=False), axis=1)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].T
 
 
-def _erdos_renyi_pairs(n: int, p: float, rng: np.random.Generator) -> NDArray[np.int64]:
+def _erdos_renyi_pairs(n: int, p: float, rng: np.random.Generator) -> IntArray:
     """A binomial number of pairs, every set of that size with the same chance."""
     possible = n * (n - 1) // 2
     wanted = int(rng.binomial(possible, p))
@@ -83,7 +83,7 @@ def _erdos_renyi_pairs(n: int, p: float, rng: np.random.Generator) -> NDArray[np
     return _decoded(chosen)
 
 
-def _decoded(number: NDArray[np.int64]) -> NDArray[np.int64]:
+def _decoded(number: IntArray) -> IntArray:
     """Pairs i < j (2, m) from their numbers j(j-1)/2 + i, sorted."""
     j = ((1.0 + np.sqrt(1.0 + 8.0 * number)) / 2.0).astype(np.int64)
     # The root may be off by one where the number exceeds the precision of a float.
@@ -92,7 +92,7 @@ def _decoded(number: NDArray[np.int64]) -> NDArray[np.int64]:
     return _ordered(np.stack([number - j * (j - 1) // 2, j], axis=1))
 
 
-def _barabasi_albert_pairs(n: int, attached: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _barabasi_albert_pairs(n: int, attached: int, rng: np.random.Generator) -> IntArray:
     """A star of `attached` + 1 nodes, then one node at a time to distinct ones by degree."""
     ends = np.empty(2 * attached * (n - attached), dtype=np.int64)
     ends[: 2 * attached : 2], ends[1 : 2 * attached : 2] = 0, np.arange(1, attached + 1)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.angles import TWO_PI, reduce_angle
 from gnnsync.errors import check_choice, check_real
 from gnnsync.graph import MeasurementGraph
+from gnnsync.typing import FloatArray, IntArray
 
 ORIENTATIONS = ("random", "upper", "released")
 
 
 def observe(
-    pairs: NDArray[np.int64],
-    angles: NDArray[np.float64],
+    pairs: IntArray,
+    angles: FloatArray,
     eta: float,
     *,
     rng: np.random.Generator,

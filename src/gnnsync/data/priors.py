@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.angles import TWO_PI, reduce_angle
 from gnnsync.errors import ParameterError, check_integer, check_real
+from gnnsync.typing import FloatArray
 
-Prior = Callable[[int, int, np.random.Generator], NDArray[np.float64]]
+Prior = Callable[[int, int, np.random.Generator], FloatArray]
 """Draws angles (n, k) in [0, 2π) from (n, k, rng)."""
 
 
@@ -26,7 +26,7 @@ class GammaAngles:
         check_real("shape", self.shape, 0, open_low=True)
         check_real("scale", self.scale, 0, open_low=True)
 
-    def __call__(self, n: int, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def __call__(self, n: int, k: int, rng: np.random.Generator) -> FloatArray:
         """Angles (n, k)."""
         return reduce_angle(rng.gamma(self.shape, self.scale, size=(n, k)))
 
@@ -38,7 +38,7 @@ class NormalRankOneAngles:
     A rank-one covariance is one scalar z per set: θ_l = π + z_l·w. The w is common to the k sets.
     """
 
-    def __call__(self, n: int, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def __call__(self, n: int, k: int, rng: np.random.Generator) -> FloatArray:
         """Angles (n, k)."""
         return reduce_angle(np.pi + _rank_one(n, k, rng))
 
@@ -47,7 +47,7 @@ class NormalRankOneAngles:
 class NormalIIDAngles:
     """Option 3: independent N(π, 1) angles, mod 2π."""
 
-    def __call__(self, n: int, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def __call__(self, n: int, k: int, rng: np.random.Generator) -> FloatArray:
         """Angles (n, k)."""
         return reduce_angle(np.pi + rng.standard_normal((n, k)))
 
@@ -61,7 +61,7 @@ class NormalBlockAngles:
     def __post_init__(self) -> None:
         check_integer("blocks", self.blocks, 1)
 
-    def __call__(self, n: int, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def __call__(self, n: int, k: int, rng: np.random.Generator) -> FloatArray:
         """Angles (n, k); block sizes differ by at most one."""
         if self.blocks > n:
             raise ParameterError("blocks", self.blocks, f"at most the number of nodes, {n}")
@@ -73,10 +73,10 @@ class NormalBlockAngles:
 class UniformAngles:
     """Independent angles uniform on the circle, as in Singer (2011)."""
 
-    def __call__(self, n: int, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def __call__(self, n: int, k: int, rng: np.random.Generator) -> FloatArray:
         """Angles (n, k)."""
         return reduce_angle(rng.uniform(0.0, TWO_PI, size=(n, k)))
 
 
-def _rank_one(n: int, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _rank_one(n: int, k: int, rng: np.random.Generator) -> FloatArray:
     return rng.standard_normal((n, 1)) * rng.standard_normal((1, k))

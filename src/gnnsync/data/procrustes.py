@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from gnnsync.angles import reduce_angle
 from gnnsync.data.patches import Patches
 from gnnsync.errors import check_choice, check_integer
 from gnnsync.graph import MeasurementGraph
+from gnnsync.typing import FloatArray, IntArray
 
 WEIGHTS = ("none", "overlap", "precision")
 
@@ -17,7 +17,7 @@ WEIGHTS = ("none", "overlap", "precision")
 _POSITIONS_PER_CHUNK = 1 << 20
 
 
-def overlapping_pairs(patches: Patches, min_overlap: int) -> NDArray[np.int64]:
+def overlapping_pairs(patches: Patches, min_overlap: int) -> IntArray:
     """Pairs (2, m) of patches i < j with at least `min_overlap` common points, sorted."""
     check_integer("min_overlap", min_overlap, 2)
     common = sp.triu(patches.incidence @ patches.incidence.T, k=1).tocoo()
@@ -26,9 +26,7 @@ def overlapping_pairs(patches: Patches, min_overlap: int) -> NDArray[np.int64]:
     return pairs[:, np.lexsort((pairs[1], pairs[0]))]
 
 
-def procrustes(
-    patches: Patches, pairs: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+def procrustes(patches: Patches, pairs: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
     r"""Rotation of patch j that brings it nearest to patch i, for each pair (2, m).
 
     Over the points :math:`x` that both hold, with :math:`\bar p` the mean over those points,
@@ -84,7 +82,7 @@ def measure_offsets(
     return MeasurementGraph(pairs, reduce_angle(rotation), len(patches), weight=weight)
 
 
-def _slots(patches: Patches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _slots(patches: Patches) -> tuple[IntArray, IntArray]:
     """Sorted keys patch·n + point, and the slot of each in its patch: a lookup by bisection."""
     p, s = patches.member.shape
     keys = (np.arange(p)[:, None] * patches.num_points + patches.member).ravel()

@@ -13,13 +13,12 @@ from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from gnnsync.errors import GnnsyncError
-from gnnsync.experiments.claim import claim
+from gnnsync.errors import GnnsyncError, first_line
 from gnnsync.experiments.composing import hydra_configs
-from gnnsync.experiments.explain import first_line
 from gnnsync.experiments.paths import conf_dir
-from gnnsync.experiments.preflight import check_command
-from gnnsync.experiments.results import reproducing
+from gnnsync.experiments.sweep.preflight import check_command
+from gnnsync.results.files import reproducing
+from gnnsync.results.locks import claim
 
 log = logging.getLogger(__name__)
 
@@ -38,11 +37,11 @@ def run(arguments: list[str]) -> int:
         with hydra_configs(parsed.config_dir) as configs:
             command = check_command(parsed.overrides, parsed.multirun)
             if parsed.multirun and command.is_product:
-                from gnnsync.experiments.multirun import run_sweep
+                from gnnsync.experiments.sweep.run import run_sweep
 
                 return 0 if run_sweep(configs, command, task) else FAILED
         if parsed.multirun:
-            from gnnsync.experiments.multirun import run_search
+            from gnnsync.experiments.sweep.run import run_search
 
             return 0 if run_search(lambda: _hydra_main(arguments), command) else FAILED
         if "grid" in command.first:
@@ -67,7 +66,7 @@ def task(cfg: DictConfig) -> float | str | None:
     """
     quieten()
     from gnnsync.experiments.job import run_job
-    from gnnsync.experiments.rows import summary
+    from gnnsync.results.rows import summary
 
     in_sweep = HydraConfig.get().mode == RunMode.MULTIRUN
     if in_sweep:
@@ -83,10 +82,10 @@ def task(cfg: DictConfig) -> float | str | None:
 
 
 def _sweep_task(cfg: DictConfig) -> float | str | None:
+    from gnnsync.experiments.config import Settings, job_hash
     from gnnsync.experiments.job import run_job, write_failure
-    from gnnsync.experiments.launch import HELD
-    from gnnsync.experiments.rows import summary
-    from gnnsync.experiments.settings import Settings, job_hash
+    from gnnsync.experiments.sweep.launch import HELD
+    from gnnsync.results.rows import summary
 
     try:
         with claim(Settings.of(cfg).folder / job_hash(cfg)) as mine:
@@ -108,7 +107,7 @@ def _hydra_main(arguments: list[str]) -> None:
 
 def quieten() -> None:
     """Keep Lightning's advertisements and beta notices out of the log."""
-    for name in ("lightning.pytorch", "lightning.fabric", "lightning.pytorch.utilities.rank_zero"):
+    for name in ("pytorch_lightning", "lightning_fabric", "pytorch_lightning.utilities.rank_zero"):
         logging.getLogger(name).setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
     warnings.filterwarnings("ignore", message="The `srun` command is available")

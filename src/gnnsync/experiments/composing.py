@@ -20,9 +20,10 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from gnnsync.experiments.explain import explain, first_line
+from gnnsync.errors import first_line
+from gnnsync.experiments.config import ConfigError
+from gnnsync.experiments.explain import explain
 from gnnsync.experiments.paths import conf_dir
-from gnnsync.experiments.settings import ConfigError
 
 # Our configs of launchers have the names of the plugins' own, so that they come first.
 warnings.filterwarnings("ignore", message=r"\s*'hydra/launcher/\w+' is validated against")

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.tree import Tree
 
-from gnnsync.experiments.rows import summary
+from gnnsync.results.rows import summary
 
 # Rows of the result table beside the method, and the column each is the mean of.
 _REFERENCES = {

@@ -10,6 +10,8 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from gnnsync.errors import first_line
+
 
 def explain(error: HydraException, overrides: list[str]) -> str:
     """What is wrong with the overrides that made Hydra raise `error`."""
@@ -27,12 +29,6 @@ def explain(error: HydraException, overrides: list[str]) -> str:
             return "hydra/sweeper = optuna: is not installed: pip install 'gnnsync[optuna]'"
         return f"{group} = {choice}: must be one of {', '.join(choices.split())}"
     return first_line(error)
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an error that has something on it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
 
 
 def _unknown_key(key: str, overrides: list[str]) -> str:

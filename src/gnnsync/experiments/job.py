@@ -16,15 +16,16 @@ from omegaconf import DictConfig, OmegaConf
 
 from gnnsync.data.base import SyncDataModule
 from gnnsync.experiments import console
-from gnnsync.experiments.identity import Identity, identify
-from gnnsync.experiments.outcome import Outcome, solve_replicas
-from gnnsync.experiments.paths import writable_directory
-from gnnsync.experiments.results import FAILURE, RESULT, read_result, reproducing
-from gnnsync.experiments.rows import final_metrics, result_rows, versions
-from gnnsync.experiments.settings import Settings, build, job_hash, resolved
-from gnnsync.experiments.tracking import Card, Findings, LossLogger, tracked
-from gnnsync.io.source import atomic_output
+from gnnsync.experiments.config import Settings, build, job_hash, resolved
+from gnnsync.experiments.label import label_of
+from gnnsync.experiments.loggers import Card, Findings, LossLogger, tracked
+from gnnsync.experiments.replicas import solve_replicas
+from gnnsync.io.files import atomic_output, writable_directory, write_text
 from gnnsync.learn.training import FINAL_CHECKPOINT
+from gnnsync.plots.run import angle_figure, loss_figure
+from gnnsync.results.files import FAILURE, RESULT, read_result, reproducing
+from gnnsync.results.outcome import Label, Outcome
+from gnnsync.results.rows import final_metrics, result_rows, versions
 
 log = logging.getLogger(__name__)
 
@@ -45,26 +46,26 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
     if in_sweep and (finished := read_result(directory)) is not None:
         log.info("job %s is done already: %s", digest, directory)
         return list(finished["rows"])
-    identity = identify(cfg)
-    card = _card(identity, data, config, digest, settings.sweep)
+    label = label_of(cfg)
+    card = _card(label, data, config, digest, settings.sweep)
     torch.set_num_threads(settings.threads)
     with _log_file(directory / "job.log"), tracked(cfg, directory, card) as tracker:
         if not in_sweep:
             console.print_config(config, digest)
-        _write_text(directory / "config.yaml", OmegaConf.to_yaml(OmegaConf.create(config)))
+        write_text(directory / "config.yaml", OmegaConf.to_yaml(OmegaConf.create(config)))
         callbacks = [LossLogger(tracker)] if tracker is not None else []
         outcome = solve_replicas(method, data, settings, directory, callbacks)
-        rows = result_rows(outcome, data, job_hash=digest, sweep=settings.sweep, identity=identity)
+        rows = result_rows(outcome, data, job_hash=digest, sweep=settings.sweep, label=label)
         _write_solutions(outcome, data, directory)
-        figures = _draw(outcome, data, directory, identity.method) if settings.figures else {}
+        figures = _draw(outcome, data, directory, label.method) if settings.figures else {}
         if tracker is not None:
             tracker.finish(Findings(final_metrics(rows), rows, figures, _checkpoint(directory)))
-        write_result(directory, config, rows, time.perf_counter() - start, identity.overrides)
+        write_result(directory, config, rows, time.perf_counter() - start, label.overrides)
         (directory / FAILURE).unlink(missing_ok=True)
         if in_sweep:
-            console.print_line(rows, identity.overrides or [identity.variant])
+            console.print_line(rows, label.overrides or [label.variant])
         else:
-            console.print_results(rows, identity.method, directory)
+            console.print_results(rows, label.method, directory)
     return rows
 
 
@@ -85,19 +86,14 @@ def write_result(
         "rows": rows,
         "config": config,
     }
-    _write_text(directory / RESULT, json.dumps(content, indent=1, allow_nan=False))
+    write_text(directory / RESULT, json.dumps(content, indent=1, allow_nan=False))
 
 
 def write_failure(cfg: DictConfig, overrides: list[str], error: BaseException) -> None:
     """Leave a note of why a job of a sweep failed, for whoever started the sweep."""
     directory = writable_directory(Settings.of(cfg).folder / job_hash(cfg))
     note = {"overrides": reproducing(overrides), "kind": type(error).__name__, "error": str(error)}
-    _write_text(directory / FAILURE, json.dumps(note, indent=1))
-
-
-def _write_text(path: Path, text: str) -> None:
-    with atomic_output(path, "wb") as handle:
-        handle.write(text.encode())  # type: ignore[arg-type]
+    write_text(directory / FAILURE, json.dumps(note, indent=1))
 
 
 def _write_solutions(outcome: Outcome, data: SyncDataModule, directory: Path) -> None:
@@ -116,8 +112,6 @@ def _write_solutions(outcome: Outcome, data: SyncDataModule, directory: Path) ->
 
 def _draw(outcome: Outcome, data: SyncDataModule, directory: Path, name: str) -> dict[str, Path]:
     """Draw what these data and this method allow; the files by name."""
-    from gnnsync.report.run_figures import angle_figure, loss_figure
-
     figures = {}
     if outcome.history and len(outcome.history["train"]):
         figures["loss"] = loss_figure(outcome.history)
@@ -134,19 +128,19 @@ def _draw(outcome: Outcome, data: SyncDataModule, directory: Path, name: str) ->
 
 
 def _card(
-    identity: Identity, data: SyncDataModule, config: dict[str, Any], digest: str, sweep: str
+    label: Label, data: SyncDataModule, config: dict[str, Any], digest: str, sweep: str
 ) -> Card:
     """What trackers are told of a job: variant and data in its name, the choices as tags."""
     about = data.describe()
     kind = [str(about[key]) for key in ("graph", "angles") if key in about]
     cell = [f"{key}={about[key]}" for key in ("p", "eta", "k") if key in about]
-    parts = [str(v) for k, v in identity.columns.items() if k in ("loss", "model.encoder")]
+    parts = [str(v) for k, v in label.columns.items() if k in ("loss", "model.encoder")]
     return Card(
         job_hash=digest,
-        name=", ".join([identity.variant, *kind[:1], *cell]),
+        name=", ".join([label.variant, *kind[:1], *cell]),
         group=sweep,
-        job_type=identity.method,
-        tags=(identity.method, *parts, *kind, *cell[-1:]),
+        job_type=label.method,
+        tags=(label.method, *parts, *kind, *cell[-1:]),
         config=config,
     )
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import gnnsync
 from gnnsync.errors import GnnsyncError
-
-
-class OutputError(GnnsyncError):
-    """Results cannot be written."""
 
 
 def conf_dir() -> Path:
@@ -20,17 +15,3 @@ def conf_dir() -> Path:
         if (candidate / "config.yaml").is_file():
             return candidate
     raise GnnsyncError(f"no configs found beside {package}: reinstall gnnsync")
-
-
-def writable_directory(path: Path) -> Path:
-    """Create `path` and make sure that files can be written there, before any work is done."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path) as probe:
-            probe.write(b"0")
-    except OSError as error:
-        raise OutputError(
-            f"output_dir: cannot write in {path} ({error.strerror or error}): "
-            "choose another with output_dir=FOLDER"
-        ) from None
-    return path

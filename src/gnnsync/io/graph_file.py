@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnnsync.errors import DataFileError, check_choice
+from gnnsync.io.files import atomic_output
 from gnnsync.io.g2o import read_g2o, write_g2o
 from gnnsync.io.mtx import read_mtx, write_mtx
 from gnnsync.io.npz import read_npz, write_npz
-from gnnsync.io.source import STDIN, Progress, Source, atomic_output
+from gnnsync.io.source import STDIN, Progress, Source
 from gnnsync.io.table import read_table, write_table
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
-from gnnsync.errors import DataFileError, GnnsyncError
+from gnnsync.errors import DataFileError, GnnsyncError, first_line
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.source import STDIN, Source
 
@@ -42,7 +42,7 @@ def read_npz(source: Source, degrees: bool = False) -> MeasurementGraph:
         raise
     # What the arrays may be is checked by those who use them.
     except (GnnsyncError, TypeError, ValueError, KeyError, IndexError) as error:
-        raise source.error(_first_line(error)) from None
+        raise source.error(first_line(error)) from None
     if not graph.num_edges:
         raise source.error("holds no measurements")
     return graph
@@ -83,7 +83,7 @@ def _load(source: Source) -> dict[str, Any]:
                 return {"array": loaded}
             return {name: loaded[name] for name in loaded.files}
         except _BROKEN as error:
-            raise source.error(f"is not a sound .npz file ({_first_line(error)})") from None
+            raise source.error(f"is not a sound .npz file ({first_line(error)})") from None
 
 
 def _from_arrays(source: Source, arrays: dict[str, Any]) -> MeasurementGraph:
@@ -121,7 +121,3 @@ def _sparse(source: Source, arrays: dict[str, Any]) -> sp.coo_array:
         build = sp.csr_array if kind == "csr" else sp.csc_array
         return build((arrays["data"], arrays["indices"], arrays["indptr"]), shape).tocoo()
     raise source.error(f"a sparse matrix in format {kind!r}: must be coo, csr or csc")
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

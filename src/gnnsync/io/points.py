@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.errors import DataFileError
 from gnnsync.io.npz import contents
 from gnnsync.io.source import Source, shorten
+from gnnsync.typing import FloatArray
 
 SUFFIXES = (".npy", ".csv", ".mat")
 
 
-def read_points(path: str | os.PathLike[str], array: str | None = None) -> NDArray[np.float64]:
+def read_points(path: str | os.PathLike[str], array: str | None = None) -> FloatArray:
     """Read points (n, 2), n ≥ 3.
 
     `.csv` has two numbers per line and may have a header; of a `.mat` file the array named
@@ -42,7 +42,7 @@ def read_points(path: str | os.PathLike[str], array: str | None = None) -> NDArr
     return points
 
 
-def _read_npy(source: Source) -> NDArray[np.float64]:
+def _read_npy(source: Source) -> FloatArray:
     with source.open() as handle:
         try:
             loaded = np.load(handle, allow_pickle=False)
@@ -54,7 +54,7 @@ def _read_npy(source: Source) -> NDArray[np.float64]:
     return loaded.astype(np.float64)
 
 
-def _read_csv(source: Source) -> NDArray[np.float64]:
+def _read_csv(source: Source) -> FloatArray:
     points: list[tuple[float, float]] = []
     is_first = True
     for first_line, lines in source.blocks():
@@ -75,7 +75,7 @@ def _read_csv(source: Source) -> NDArray[np.float64]:
     return np.array(points).reshape(-1, 2)
 
 
-def _read_mat(source: Source, array: str | None) -> NDArray[np.float64]:
+def _read_mat(source: Source, array: str | None) -> FloatArray:
     from scipy.io import loadmat
 
     with source.open() as handle:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
-from gnnsync.io.source import atomic_output
+from gnnsync.io.files import atomic_output
 from gnnsync.solution import Solution
+from gnnsync.typing import FloatArray
 
 ENDINGS = (".csv", ".json", ".npz")
 
@@ -124,7 +125,7 @@ def write_edges(
         writer.writerows(zip(*columns, strict=True))
 
 
-def _residual(graph: MeasurementGraph, solution: Solution, degrees: bool) -> NDArray[np.float64]:
+def _residual(graph: MeasurementGraph, solution: Solution, degrees: bool) -> FloatArray:
     residual = solution.residual(graph)
     return np.degrees(residual) if degrees else residual
 

@@ -1,4 +1,4 @@
-"""Opening files safely: text in bounded blocks, and output that appears whole or not at all."""
+"""Reading files safely: text in bounded blocks, errors that name file and line."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import codecs
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import BinaryIO
 
 from gnnsync.errors import DataFileError
 
@@ -47,7 +45,7 @@ class Source:
         except FileNotFoundError:
             raise self.error("no such file") from None
         except (OSError, ValueError) as error:
-            raise self.error(f"cannot be opened: {_reason(error)}") from None
+            raise self.error(f"cannot be opened: {reason(error)}") from None
         with handle:
             yield handle
 
@@ -71,7 +69,7 @@ class Source:
                 except UnicodeDecodeError:
                     raise self.error("is not text in UTF-8", line=number) from None
                 except OSError as error:
-                    raise self.error(f"cannot be read: {_reason(error)}") from None
+                    raise self.error(f"cannot be read: {reason(error)}") from None
                 done += len(data)
                 if self.progress is not None:
                     self.progress(done, total)
@@ -99,47 +97,11 @@ class Source:
         )
 
 
-@contextmanager
-def atomic_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[TextIO | BinaryIO]:
-    """A file that takes its name only once it is written whole; nothing is left on failure."""
-    target = Path(path)
-    if target.is_dir():
-        raise DataFileError(f"{target}: is a directory: give a file")
-    try:
-        descriptor, temporary = tempfile.mkstemp(
-            prefix=f".{target.name}.", suffix=".tmp", dir=target.parent
-        )
-    except OSError as error:
-        raise DataFileError(f"{target}: cannot be written: {_reason(error)}") from None
-    try:
-        with _open_descriptor(descriptor, mode) as handle:
-            yield handle
-        os.chmod(temporary, _default_mode(target))
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
 def shorten(text: str) -> str:
     """The text as Python would write it, cut to what fits in a message."""
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
-def _open_descriptor(descriptor: int, mode: str) -> TextIO | BinaryIO:
-    if "b" in mode:
-        return os.fdopen(descriptor, mode)  # type: ignore[return-value]
-    return os.fdopen(descriptor, mode, encoding="utf-8", newline="")  # type: ignore[return-value]
-
-
-def _default_mode(target: Path) -> int:
-    """What `open` would have given: the mode of the file replaced, else 666 less the umask."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
-
-
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Why the operating system refused, in its own words."""
     return getattr(error, "strerror", None) or str(error)

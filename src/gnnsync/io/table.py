@@ -10,11 +10,11 @@ from itertools import chain
 from typing import TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.source import Source, shorten
+from gnnsync.typing import FloatArray, IntArray
 
 ALIASES = {
     "src": ("src", "source", "from"),
@@ -90,7 +90,7 @@ def write_table(
 
 def node_names(
     text: list[str],
-) -> tuple[tuple[Hashable, ...] | None, NDArray[np.int64]]:
+) -> tuple[tuple[Hashable, ...] | None, IntArray]:
     """Names for nodes found in the order of `text`, and the number each of them gets.
 
     Whole numbers 0..n-1 need no names (None); other whole numbers become sorted integers. `007`
@@ -115,10 +115,10 @@ class _Columns:
     place: dict[str, int] = field(default_factory=dict)
     width: int = 0
     number: dict[str, int] = field(default_factory=dict)
-    index: list[NDArray[np.int64]] = field(default_factory=list)
-    offset: list[NDArray[np.float64]] = field(default_factory=list)
-    weight: list[NDArray[np.float64]] = field(default_factory=list)
-    group: list[NDArray[np.float64]] = field(default_factory=list)
+    index: list[IntArray] = field(default_factory=list)
+    offset: list[FloatArray] = field(default_factory=list)
+    weight: list[FloatArray] = field(default_factory=list)
+    group: list[FloatArray] = field(default_factory=list)
 
     def add(self, source: Source, first_line: int, lines: list[str]) -> None:
         if not self.width:
@@ -136,7 +136,7 @@ class _Columns:
             if len(column) != self.width:
                 raise ValueError
             src, dst = (list(map(str.strip, column[self.place[name]])) for name in ("src", "dst"))
-            numbers: dict[str, NDArray[np.float64]] = {
+            numbers: dict[str, FloatArray] = {
                 name: np.array(list(map(float, column[self.place[name]])))
                 for name in ("offset", "weight", "group")
                 if name in self.place
@@ -211,7 +211,7 @@ class _Columns:
                 raise source.error(f"src and dst are both {name}: remove the self-loop", line)
 
 
-def _plausible(src: list[str], dst: list[str], numbers: dict[str, NDArray[np.float64]]) -> bool:
+def _plausible(src: list[str], dst: list[str], numbers: dict[str, FloatArray]) -> bool:
     group = numbers.get("group")
     return (
         all(np.isfinite(values).all() for values in numbers.values())

@@ -9,7 +9,6 @@ from typing import Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor, nn
 
@@ -25,14 +24,13 @@ from gnnsync.errors import (
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.losses import Calibrated
-
-Array = NDArray[np.float64]
+from gnnsync.typing import FloatArray
 
 
 class Anchors(Protocol):
     """Tells which angles of a graph are known."""
 
-    def __call__(self, graph: MeasurementGraph, k: int) -> Array | None:
+    def __call__(self, graph: MeasurementGraph, k: int) -> FloatArray | None:
         """Known angles (n, k), NaN where unknown; None if there are none."""
         ...
 
@@ -62,7 +60,7 @@ class ShareAnchors:
         check_real("share", self.share, 0, 1, open_low=True)
         check_integer("seed", self.seed, 0)
 
-    def __call__(self, graph: MeasurementGraph, k: int) -> Array:
+    def __call__(self, graph: MeasurementGraph, k: int) -> FloatArray:
         """True angles of the drawn nodes."""
         if graph.angles is None:
             raise GraphError("the graph has no angles: anchors by share need the truth; use a file")
@@ -95,7 +93,7 @@ class FileAnchors:
             raise ParameterError("path", self.path, "the name of a file of known angles")
         check_bool("degrees", self.degrees)
 
-    def __call__(self, graph: MeasurementGraph, k: int) -> Array:
+    def __call__(self, graph: MeasurementGraph, k: int) -> FloatArray:
         """The file's angles at the nodes of these names."""
         names = graph.node_names or range(graph.num_nodes)
         number = {str(name): i for i, name in enumerate(names)}
@@ -169,7 +167,7 @@ class AnchoredLoss(nn.Module):
 
 def known_angles(
     anchors: Anchors, graphs: Sequence[MeasurementGraph], k: int, trials: int
-) -> Array | None:
+) -> FloatArray | None:
     """Known angles (R, n, k) of `trials` replicas per graph; None if no graph has any."""
     told = [anchors(graph, k) for graph in graphs]
     if all(known is None for known in told):
@@ -178,7 +176,7 @@ def known_angles(
     return np.repeat([nothing if known is None else known for known in told], trials, axis=0)
 
 
-def anchored(angles: Array, known: Array) -> Array:
+def anchored(angles: FloatArray, known: FloatArray) -> FloatArray:
     """Angles (n, k) turned, set by set, to fit the known ones (n, k; NaN elsewhere), and these.
 
     The sets are first matched with those of the anchors.

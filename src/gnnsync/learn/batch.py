@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from gnnsync.errors import GraphError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.operators import HermitianOperator, LinearOperator, csr_tensor
-from gnnsync.triangles import Triangles, draw_triangles
+from gnnsync.topology import Triangles, draw_triangles
 
 _DERIVED = (
     "divergence",

@@ -7,7 +7,6 @@ from typing import Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from gnnsync.angles import circular_mean, reduce_angle
@@ -15,6 +14,7 @@ from gnnsync.errors import GraphError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.methods import Method
+from gnnsync.typing import FloatArray
 
 
 class Features(Protocol):
@@ -27,7 +27,7 @@ class Features(Protocol):
         """Number of columns."""
         ...
 
-    def __call__(self, graph: MeasurementGraph, k: int, seed: int) -> NDArray[np.float64]:
+    def __call__(self, graph: MeasurementGraph, k: int, seed: int) -> FloatArray:
         """Features (n, width(k))."""
         ...
 
@@ -53,7 +53,7 @@ class MethodFeatures:
         """One column per group."""
         return k
 
-    def __call__(self, graph: MeasurementGraph, k: int, seed: int) -> NDArray[np.float64]:
+    def __call__(self, graph: MeasurementGraph, k: int, seed: int) -> FloatArray:
         """Angles (n, k)."""
         angles = self.method(graph, k, seed=self.seed).angles
         return reduce_angle(angles - circular_mean(angles, axis=0) + np.pi)
@@ -74,7 +74,7 @@ class RandomFeatures:
         """As given, or one column per group."""
         return self.columns or k
 
-    def __call__(self, graph: MeasurementGraph, k: int, seed: int) -> NDArray[np.float64]:
+    def __call__(self, graph: MeasurementGraph, k: int, seed: int) -> FloatArray:
         """Noise (n, columns)."""
         return np.random.default_rng(seed).standard_normal((graph.num_nodes, self.width(k)))
 
@@ -89,7 +89,7 @@ class DegreeFeatures:
         """Four columns."""
         return 4
 
-    def __call__(self, graph: MeasurementGraph, k: int, seed: int) -> NDArray[np.float64]:
+    def __call__(self, graph: MeasurementGraph, k: int, seed: int) -> FloatArray:
         """Degrees (n, 4)."""
         n = graph.num_nodes
         columns = [

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gnnsync.errors import ParameterError, check_integer, check_real
@@ -37,6 +36,7 @@ from gnnsync.learn.steps import ProjectedGradient, Steps
 from gnnsync.learn.training import Run, Training, fit, load_parameters
 from gnnsync.methods import SpectralRN
 from gnnsync.solution import Solution
+from gnnsync.typing import FloatArray
 
 log = logging.getLogger(__name__)
 
@@ -220,9 +220,7 @@ class GNNSync:
             seconds_train,
         )
 
-    def _fallback(
-        self, module: SyncModule, replica: int, shape: tuple[int, ...]
-    ) -> NDArray[np.float64]:
+    def _fallback(self, module: SyncModule, replica: int, shape: tuple[int, ...]) -> FloatArray:
         """What a network without finite angles returns: its input angles, or zeros."""
         log.warning(
             "replica %d has no finite angles: %s are returned",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
+from pytorch_lightning import LightningModule
 from torch import Tensor, nn
 
 from gnnsync.errors import check_integer
@@ -15,7 +16,6 @@ from gnnsync.learn.head import Head
 from gnnsync.learn.progress import ReplicaProgress, Status
 from gnnsync.learn.replicas import ReplicaDropout, copy_replicas
 from gnnsync.learn.steps import Steps
-from gnnsync.lightning import LightningModule
 
 OptimizerFactory = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gnnsync.angles import TWO_PI
 from gnnsync.errors import GraphError, ParameterError, check_array, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.encoders.dimpa import DIMPA, source_target_matrices
 from gnnsync.learn.head import AngleHead
-
-Matrix = NDArray[np.float64]
+from gnnsync.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def stability_bound(
     )
 
 
-def _graph_factor(a: Any, other: Any, inner: Matrix, hops: Matrix) -> float:
+def _graph_factor(a: Any, other: Any, inner: FloatArray, hops: FloatArray) -> float:
     """Σ_h |ω_h| Σ_{i+j=h-1} ‖Â‖₂^i ‖A^j Q‖_F, from A^h - Â^h = Σ Â^i (A - Â) A^j."""
     spectral = float(np.sqrt(abs(other).sum(axis=0).max() * abs(other).sum(axis=1).max()))
     norms = []
@@ -133,7 +132,7 @@ def _graph_factor(a: Any, other: Any, inner: Matrix, hops: Matrix) -> float:
     )
 
 
-def _polynomial(a: Any, hops: Sequence[float] | Matrix) -> Any:
+def _polynomial(a: Any, hops: Sequence[float] | FloatArray) -> Any:
     """Σ_h ω_h A^h by Horner's rule, sparse."""
     identity = sp.eye_array(a.shape[0], format="csr")
     total = hops[-1] * identity
@@ -146,6 +145,6 @@ def _frobenius(matrix: Any) -> float:
     return float(np.sqrt((sp.csr_array(matrix).data ** 2).sum()))
 
 
-def _numpy(tensor: Any) -> Matrix:
-    array: Matrix = tensor.detach().cpu().double().numpy()
+def _numpy(tensor: Any) -> FloatArray:
+    array: FloatArray = tensor.detach().cpu().double().numpy()
     return array

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from pytorch_lightning import Callback, LightningModule, Trainer
 from torch.utils.data import DataLoader
 from tqdm import tqdm
 
 from gnnsync.errors import GnnsyncError, ParameterError, check_choice, check_integer
 from gnnsync.learn.memory import kept_memory
 from gnnsync.learn.module import SyncModule
-from gnnsync.lightning import Callback, LightningModule, Trainer
 
 log = logging.getLogger(__name__)
 
@@ -174,7 +174,7 @@ def save_atomically(trainer: Trainer, path: Path) -> None:
 
 def _quiet_trainer(**options: Any) -> Trainer:
     """A Trainer that does not announce hardware, tips and its own end at every call."""
-    for name in ("lightning.pytorch", "lightning.fabric"):
+    for name in ("pytorch_lightning", "lightning_fabric"):
         logging.getLogger(name).setLevel(logging.WARNING)
     with warnings.catch_warnings():
         # A machine that has Slurm is not thereby one on which it should be used.

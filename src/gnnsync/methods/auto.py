@@ -6,28 +6,27 @@ import logging
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.errors import check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.belief import FINE_SIGMA, Posterior, final_angles, propagate
 from gnnsync.methods.cemp import CEMPGCW
-from gnnsync.methods.confidence import node_confidence
 from gnnsync.methods.cycles import certified_estimate, certify
 from gnnsync.methods.gnc import GNC
-from gnnsync.methods.growth import grown, two_agree
-from gnnsync.methods.messages import point_estimates
-from gnnsync.methods.mixture import LAPLACE, MixtureFit, coarse_likelihood, fit_mixture
-from gnnsync.methods.noisy_nodes import place_noisy_nodes
-from gnnsync.methods.regions import is_extended, turn_regions
-from gnnsync.methods.unmix import start_angles
-from gnnsync.methods.votes import settle
+from gnnsync.methods.robust.belief.messages import point_estimates
+from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.geometric.growth import grown, two_agree
+from gnnsync.methods.robust.geometric.regions import is_extended, turn_regions
+from gnnsync.methods.robust.initialisation import start_angles
+from gnnsync.methods.robust.noise.local_search import settle
+from gnnsync.methods.robust.noise.mixture import LAPLACE, MixtureFit, coarse_likelihood, fit_mixture
+from gnnsync.methods.robust.noise.noisy_nodes import place_noisy_nodes
 from gnnsync.solution import NODE_TOLERANCE
+from gnnsync.typing import BoolArray, FloatArray
 
 log = logging.getLogger(__name__)
 
-Array = NDArray[np.float64]
 
 # Laws of the inlier noise that are tried after the normal one, with what each must gain in
 # evidence per angle: Laplace's fits one edge per node exactly, worth up to 0.25 on normal noise.
@@ -114,7 +113,7 @@ class Auto(ClassicalMethod):
         graph: MeasurementGraph,
         k: int,
         rng: np.random.Generator,
-        certificate: tuple[Array, NDArray[np.bool_]] | None,
+        certificate: tuple[FloatArray, BoolArray] | None,
     ) -> tuple[str, MixtureFit]:
         """The candidate of greatest evidence, and its name."""
         start, known, share = start_angles(graph, k, rng), None, 0.0
@@ -178,7 +177,7 @@ def _best_law(graph: MeasurementGraph, fit: MixtureFit) -> MixtureFit:
     return best if best is fit else replace(best, iterations=fit.iterations + best.iterations)
 
 
-def _mass(posterior: Posterior | None, angles: Array) -> Array | None:
+def _mass(posterior: Posterior | None, angles: FloatArray) -> FloatArray | None:
     """Posterior probability (n,) that all angles of a node are near enough to be right."""
     if posterior is None:
         return None

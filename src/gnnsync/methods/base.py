@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.refine import projected_gradient_steps
 from gnnsync.solution import Solution
+from gnnsync.typing import FloatArray, IntArray
 
 log = logging.getLogger(__name__)
 
@@ -36,13 +36,13 @@ class Method(Protocol):
 class Estimate:
     """What a classical method finds on one connected graph; fields as in `Solution`."""
 
-    angles: NDArray[np.float64]
+    angles: FloatArray
     converged: bool = True
     iterations: int = 0
     stop_reason: str = "closed form"
-    edge_confidence: NDArray[np.float64] | None = None
+    edge_confidence: FloatArray | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
-    node_confidence: NDArray[np.float64] | None = None
+    node_confidence: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class ClassicalMethod:
 
 def _split(
     graph: MeasurementGraph,
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64], MeasurementGraph]]:
+) -> list[tuple[IntArray, IntArray, MeasurementGraph]]:
     """Nodes, edges and graph of every component with edges, in O((n + m) log n)."""
     if graph.num_components > 1:
         warnings.warn(

@@ -6,23 +6,22 @@ import logging
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.confidence import node_confidence
-from gnnsync.methods.messages import Messages, point_estimates
-from gnnsync.methods.mixture import MixtureFit, fit_mixture
-from gnnsync.methods.placement import angle_density, certified, place_open_nodes
-from gnnsync.methods.unmix import start_angles
-from gnnsync.methods.votes import settle
+from gnnsync.methods.robust.belief.messages import Messages, point_estimates
+from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.initialisation import start_angles
+from gnnsync.methods.robust.noise.local_search import settle
+from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
+from gnnsync.methods.robust.noise.placement import angle_density, certified, place_open_nodes
 from gnnsync.solution import NODE_TOLERANCE
+from gnnsync.typing import BoolArray, FloatArray
 
 log = logging.getLogger(__name__)
 
-Array = NDArray[np.float64]
 
 # Noise levels through which the messages sharpen before σ is left to the data.
 _LADDER = (0.7, 0.5, 0.35, 0.25, 0.18, 0.13)
@@ -42,14 +41,14 @@ _LARGE_TABLE = 20_000_000
 class Posterior:
     """Marginals (n, k, B) relative to `origin` (n, k), and the noise they were found with."""
 
-    marginals: Array
-    origin: Array
-    share: Array
+    marginals: FloatArray
+    origin: FloatArray
+    share: FloatArray
     sigma: float
     sweeps: int
     change: float
 
-    def mass_near(self, angles: Array, half: float) -> Array:
+    def mass_near(self, angles: FloatArray, half: float) -> FloatArray:
         """Probability (n, k) of each node's angle being within `half` of that given (n, k)."""
         bins = self.marginals.shape[2]
         at = wrap(angles - self.origin)[..., None] - TWO_PI * np.arange(bins) / bins
@@ -110,13 +109,13 @@ class Belief(ClassicalMethod):
 
 def propagate(
     graph: MeasurementGraph,
-    start: Array,
+    start: FloatArray,
     *,
     bins: int = 64,
     sweeps: int = 40,
     tol: float = 1e-3,
     like: MixtureFit | None = None,
-    known: NDArray[np.bool_] | None = None,
+    known: BoolArray | None = None,
 ) -> Posterior:
     """Posterior of the angles by belief propagation from `start` (n, k).
 
@@ -164,7 +163,9 @@ def propagate(
     )
 
 
-def final_angles(graph: MeasurementGraph, fit: MixtureFit, posterior: Posterior | None) -> Array:
+def final_angles(
+    graph: MeasurementGraph, fit: MixtureFit, posterior: Posterior | None
+) -> FloatArray:
     """Angles (n, k) of least expected MSE: fitted where certain, posterior mean where not."""
     known = np.stack([certified(graph, fit, group) for group in range(fit.share.size)], axis=1)
     if fit.sigma < FINE_SIGMA or posterior is None:
@@ -178,7 +179,7 @@ def final_angles(graph: MeasurementGraph, fit: MixtureFit, posterior: Posterior 
     return np.where(same, fit.angles, mean)
 
 
-def _densities(messages: Messages) -> list[Array]:
+def _densities(messages: Messages) -> list[FloatArray]:
     mode, _, length = point_estimates(messages.marginals(), messages.origin)
     return [
         angle_density(mode[:, g], (length[:, g] > 0.8).astype(np.float64))

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from gnnsync.angles import TWO_PI
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.operator import EdgeOperator
 from gnnsync.methods.spectral import leading_angles
-from gnnsync.triangles import Triangles
+from gnnsync.topology import Triangles
+from gnnsync.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class CEMP(ClassicalMethod):
 
     def corruption(
         self, graph: MeasurementGraph, rng: np.random.Generator
-    ) -> tuple[NDArray[np.float64], int]:
+    ) -> tuple[FloatArray, int]:
         """Levels s (m,) in [0, 1] and the number of iterations; 0 of them without triangles."""
         triangles = graph.triangles
         if self.max_triangles_per_edge is not None:
@@ -127,7 +127,7 @@ def sample_triangles(
     return Triangles(triangles.edges[kept], triangles.signs[kept])
 
 
-def tree_angles(graph: MeasurementGraph, cost: NDArray[np.float64]) -> NDArray[np.float64]:
+def tree_angles(graph: MeasurementGraph, cost: FloatArray) -> FloatArray:
     """Angles (n,) that satisfy the offsets along a spanning tree of least total cost (m,).
 
     Among edges of equal cost the heavier, then the earlier, is taken.
@@ -156,11 +156,11 @@ def tree_angles(graph: MeasurementGraph, cost: NDArray[np.float64]) -> NDArray[n
 
 
 def _average(
-    sides: list[NDArray[np.int64]],
-    inconsistency: NDArray[np.float64],
-    belief: NDArray[np.float64],
-    weight: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    sides: list[IntArray],
+    inconsistency: FloatArray,
+    belief: FloatArray,
+    weight: FloatArray,
+) -> FloatArray:
     """Levels (m,) under the beliefs (m,); edges in no triangle get the others' mean."""
     m = len(belief)
     of_side = [belief[side] for side in sides]
@@ -176,8 +176,8 @@ def _average(
 
 
 def _report(
-    angles: NDArray[np.float64],
-    level: NDArray[np.float64],
+    angles: FloatArray,
+    level: FloatArray,
     iterations: int,
     solved: Estimate | None = None,
 ) -> Estimate:

@@ -6,16 +6,14 @@ import logging
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.angles import reduce_angle
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.bodies import Bodies, bodies_of, grow, merge
-from gnnsync.methods.confidence import node_confidence
-from gnnsync.methods.mixture import fit_mixture
-from gnnsync.methods.paths import (
+from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.cycles.bodies import Bodies, bodies_of, grow, merge
+from gnnsync.methods.robust.cycles.paths import (
     Arcs,
     arcs_of,
     closed_clusters,
@@ -23,14 +21,14 @@ from gnnsync.methods.paths import (
     find_paths,
     tolerance_of,
 )
-from gnnsync.methods.placement import place_open_nodes
+from gnnsync.methods.robust.noise.local_search import settle
+from gnnsync.methods.robust.noise.mixture import fit_mixture
+from gnnsync.methods.robust.noise.placement import place_open_nodes
 from gnnsync.methods.spectral import SpectralRN
-from gnnsync.methods.votes import settle
+from gnnsync.typing import BoolArray, FloatArray
 
 log = logging.getLogger(__name__)
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # Largest share of chance among closed cycles with which they still certify anything.
 _MOST_CHANCE = 0.05
@@ -84,7 +82,7 @@ class Cycles(ClassicalMethod):
 
 
 def certified_estimate(
-    graph: MeasurementGraph, angles: Array, known: Mask, rng: np.random.Generator
+    graph: MeasurementGraph, angles: FloatArray, known: BoolArray, rng: np.random.Generator
 ) -> Estimate:
     """Certified angles fitted by least squares, the others placed by their posterior mean."""
     fit = fit_mixture(graph, angles)
@@ -103,7 +101,7 @@ def certified_estimate(
 
 def certify(
     graph: MeasurementGraph, k: int, tolerance: float = 0.0, max_paths: int = 5_000_000
-) -> tuple[Array, Mask] | None:
+) -> tuple[FloatArray, BoolArray] | None:
     """Angles (n, k) and which of them cycles certify; None if chance would certify as much."""
     graph = _without_repeats(graph)
     arcs = arcs_of(graph)
@@ -153,7 +151,7 @@ def _assemble(bodies: Bodies, arcs: Arcs, tolerance: float, k: int) -> Bodies:
             return bodies
 
 
-def _groups(bodies: Bodies, k: int) -> tuple[Array, Mask]:
+def _groups(bodies: Bodies, k: int) -> tuple[FloatArray, BoolArray]:
     """Fill the k sets from the largest body down, each into the set where it overlaps least."""
     angles = np.zeros((bodies.num_nodes, k))
     known = np.zeros((bodies.num_nodes, k), dtype=bool)

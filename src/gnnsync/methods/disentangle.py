@@ -8,9 +8,9 @@ import numpy as np
 
 from gnnsync.errors import check_integer
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.eigen import top_eigenvectors
+from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.eigen import top_eigenvectors
-from gnnsync.methods.operator import EdgeOperator
 from gnnsync.methods.spectral import leading_angles
 
 # An eigenvector entry below this share of the largest says nothing about its node.

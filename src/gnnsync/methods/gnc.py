@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.eigen import top_eigenvectors
+from gnnsync.linalg.laplacian import least_squares_shift
+from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.confidence import node_confidence
-from gnnsync.methods.eigen import top_eigenvectors
-from gnnsync.methods.laplacian import least_squares_shift
-from gnnsync.methods.mixture import MixtureFit, fit_mixture
-from gnnsync.methods.operator import EdgeOperator
-from gnnsync.methods.unmix import start_angles
-
-Array = NDArray[np.float64]
+from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.initialisation import start_angles
+from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
+from gnnsync.typing import FloatArray
 
 _GRID = 256
 _SOLVE_STEPS = 100
@@ -97,8 +95,8 @@ class GNC(ClassicalMethod):
 
 
 def fused_angles(
-    graph: MeasurementGraph, start: Array, frequencies: int, rng: np.random.Generator
-) -> Array:
+    graph: MeasurementGraph, start: FloatArray, frequencies: int, rng: np.random.Generator
+) -> FloatArray:
     r"""Angles (n,) from several frequencies (after Gao and Zhao 2019).
 
     With v_q the leading eigenvector of H for offsets times q, every node takes the angle of

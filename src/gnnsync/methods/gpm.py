@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from gnnsync.errors import check_bool, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.eigen import smallest_eigenpair
+from gnnsync.linalg.operator import phasor, unit
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.eigen import smallest_eigenpair
-from gnnsync.methods.operator import phasor, unit
 from gnnsync.methods.spectral import spectral_start
+from gnnsync.typing import ComplexArray
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class GPM(ClassicalMethod):
         return Estimate(np.angle(z), stationary, iterations, reason, diagnostics=diagnostics)
 
 
-def dual_matrix(matrix: sp.csr_array, rows: NDArray[np.complex128]) -> sp.csr_array:
+def dual_matrix(matrix: sp.csr_array, rows: ComplexArray) -> sp.csr_array:
     """S = diag(Re⟨y_i, (HY)_i⟩) - H for unit rows Y (n,) or (n, r); S ⪰ 0 certifies Y."""
     product = rows.conj() * (matrix @ rows)
     diagonal = product.real if product.ndim == 1 else product.real.sum(axis=1)

@@ -8,8 +8,8 @@ import numpy as np
 
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.operator import EdgeOperator, phasor, unit
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.operator import EdgeOperator, phasor, unit
 from gnnsync.methods.spectral import spectral_start
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.errors import check_integer
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.eigen import top_eigenvectors
+from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.eigen import top_eigenvectors
-from gnnsync.methods.operator import EdgeOperator
 from gnnsync.methods.spectral import leading_angles
+from gnnsync.typing import ComplexArray, FloatArray
 
 # Pairs whose periodogram is computed at a time: some tens of megabytes.
 _PAIRS_PER_CHUNK = 1 << 14
@@ -74,7 +74,7 @@ class PPE(ClassicalMethod):
         )
 
 
-def periodogram_peak(coefficient: NDArray[np.complex128], grid: int) -> NDArray[np.float64]:
+def periodogram_peak(coefficient: ComplexArray, grid: int) -> FloatArray:
     """argmax over φ of Re Σ_q c_q exp(-iqφ), q = 1..Q, for each row of `coefficient` (N, Q)."""
     count, frequencies = coefficient.shape
     spectrum = np.zeros((count, grid), dtype=np.complex128)

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.errors import check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.solution import Solution
+from gnnsync.typing import FloatArray
 
 if TYPE_CHECKING:
     from gnnsync.methods.base import Method
 
 
 def projected_gradient_steps(
-    graph: MeasurementGraph, angles: NDArray[np.float64], steps: int, alpha: float = 1.0
-) -> NDArray[np.float64]:
+    graph: MeasurementGraph, angles: FloatArray, steps: int, alpha: float = 1.0
+) -> FloatArray:
     """y ← angle(α·exp(iy) + H·exp(iy)), `steps` times, for each column of `angles` (n, k)."""
     for _ in range(steps):
         phase = np.exp(1j * angles)

@@ -8,12 +8,12 @@ import numpy as np
 
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.eigen import smallest_eigenpair
+from gnnsync.linalg.operator import phasor, unit
+from gnnsync.linalg.trust_region import maximise_unit_rows
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.eigen import smallest_eigenpair
 from gnnsync.methods.gpm import dual_matrix
-from gnnsync.methods.operator import phasor, unit
 from gnnsync.methods.spectral import spectral_start
-from gnnsync.methods.trust_region import maximise_unit_rows
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.eigen import eigen_residual, top_eigenvectors
+from gnnsync.linalg.operator import normalise
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.eigen import eigen_residual, top_eigenvectors
-from gnnsync.methods.operator import normalise
+from gnnsync.typing import FloatArray
 
 # A relative residual of the eigenpairs above this is reported as not converged.
 _RESIDUAL = 1e-6
@@ -49,7 +49,7 @@ class SpectralRN(ClassicalMethod):
 
 
 def leading_angles(
-    matrix: sp.csr_array, k: int, rng: np.random.Generator, degree: NDArray[np.float64] | None
+    matrix: sp.csr_array, k: int, rng: np.random.Generator, degree: FloatArray | None
 ) -> Estimate:
     """Angles (n, k) of the top eigenvectors of H (n, n); of D⁻¹H if the degrees (n,) are given."""
     if degree is not None:
@@ -67,6 +67,6 @@ def leading_angles(
     )
 
 
-def spectral_start(graph: MeasurementGraph, rng: np.random.Generator) -> NDArray[np.float64]:
+def spectral_start(graph: MeasurementGraph, rng: np.random.Generator) -> FloatArray:
     """Angles (n,) of `SpectralRN`, from which the iterative methods set out."""
     return leading_angles(graph.hermitian, 1, rng, graph.degree).angles[:, 0]

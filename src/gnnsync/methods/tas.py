@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.angles import wrap
 from gnnsync.errors import check_choice, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.spectral import spectral_start
+from gnnsync.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ class TAS(ClassicalMethod):
 
 
 def trimmed_means(
-    node: NDArray[np.int64],
-    value: NDArray[np.float64],
-    weight: NDArray[np.float64],
+    node: IntArray,
+    value: FloatArray,
+    weight: FloatArray,
     trim: float,
     num_nodes: int,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Weighted trimmed mean (num_nodes,) of the values at each node; 0 at a node without any.
 
     `node`, `value` and `weight` have one entry per value; the values are in [-π, π).

@@ -8,9 +8,9 @@ import numpy as np
 
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.laplacian import least_squares_shift
+from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.laplacian import least_squares_shift
-from gnnsync.methods.operator import EdgeOperator
 from gnnsync.methods.spectral import spectral_start
 
 

@@ -13,13 +13,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from gnnsync.experiments.paths import writable_directory
-from gnnsync.io.source import atomic_output
-from gnnsync.report.collect import Collection, ReportError, collect
+from gnnsync.io.files import writable_directory, write_bytes, write_text
 from gnnsync.report.figures import FORMATS, Drawing, drawings, save
 from gnnsync.report.page import page
 from gnnsync.report.parts import file_name
 from gnnsync.report.tables import save_table, tables
+from gnnsync.results.collect import Collection, ReportError, collect
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +67,7 @@ def write_report(
     report = Report(folder, collection)
     _write_parquet(with_lines(collection), folder / ROWS)
     heading = "gnnsync: " + ", ".join(sorted(map(str, _sweeps(collection.rows))))
-    _write(folder / PAGE, page(collection, _short(heading)).encode())
+    write_text(folder / PAGE, page(collection, _short(heading)))
     drawn: list[tuple[Drawing, Path]] = []
     for sub, rows in _sets(collection.rows, together):
         drawn += [(d, folder / "figures" / sub) for d in drawings(rows, collection.folders)]
@@ -126,9 +125,4 @@ def _short(text: str) -> str:
 def _write_parquet(rows: pd.DataFrame, path: Path) -> None:
     buffer = io.BytesIO()
     rows.to_parquet(buffer, index=False)
-    _write(path, buffer.getvalue())
-
-
-def _write(path: Path, content: bytes) -> None:
-    with atomic_output(path, "wb") as handle:
-        handle.write(content)  # type: ignore[arg-type]
+    write_bytes(path, buffer.getvalue())

@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from gnnsync.report.aggregation import LABEL, NOISE, aggregate, data_columns, labelled, said
 from gnnsync.report.figures import noise_curves
 from gnnsync.report.panels import draw_panels
-from gnnsync.report.points import LABEL, NOISE, aggregate, data_columns, labelled, said
 from gnnsync.report.styles import styles
 
 _ACROSS = 4

@@ -14,11 +14,9 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from gnnsync.io.source import atomic_output
-from gnnsync.pictures.maps import map_grid
-from gnnsync.report.panels import Curves, literal, panel_grid
-from gnnsync.report.parts import parts
-from gnnsync.report.points import (
+from gnnsync.io.files import write_bytes
+from gnnsync.plots.maps import map_grid
+from gnnsync.report.aggregation import (
     DENSITY,
     GRAPH,
     LABEL,
@@ -29,6 +27,8 @@ from gnnsync.report.points import (
     labelled,
     ordered,
 )
+from gnnsync.report.panels import Curves, literal, panel_grid
+from gnnsync.report.parts import parts
 from gnnsync.report.styles import Style, styles
 
 FORMATS = ("png", "pdf")
@@ -107,8 +107,7 @@ def save(drawing: Drawing, folder: Path, formats: Sequence[str] = FORMATS) -> li
         buffer = io.BytesIO()
         figure.savefig(buffer, format=ending, dpi=130, **_OPTIONS.get(ending, {}))
         paths.append(folder / f"{drawing.name}.{ending}")
-        with atomic_output(paths[-1], "wb") as handle:
-            handle.write(buffer.getvalue())  # type: ignore[arg-type]
+        write_bytes(paths[-1], buffer.getvalue())
     return paths
 
 

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from gnnsync.report.points import (
+from gnnsync.report.aggregation import (
     DENSITY,
     GRAPH,
     LIMITS,

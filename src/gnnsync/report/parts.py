@@ -9,8 +9,17 @@ from typing import Any
 
 import pandas as pd
 
+from gnnsync.report.aggregation import (
+    DENSITY,
+    GRAPH,
+    GROUPS,
+    PRIOR,
+    data_columns,
+    said,
+    shown,
+    title,
+)
 from gnnsync.report.panels import layout
-from gnnsync.report.points import DENSITY, GRAPH, GROUPS, PRIOR, data_columns, said, shown, title
 
 _FACTS = (GROUPS, GRAPH, PRIOR, DENSITY, "data.n", "data.inlier_noise")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gnnsync.report.points import ordered
+from gnnsync.report.aggregation import ordered
 
 # Middle tones, told apart on white and on black; red is for the learned method, which comes first.
 _COLOURS = (

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from gnnsync.io.source import atomic_output
-from gnnsync.report.parts import parts
-from gnnsync.report.points import (
+from gnnsync.io.files import write_text
+from gnnsync.report.aggregation import (
     GRAPH,
     LABEL,
     METRICS,
@@ -27,6 +26,7 @@ from gnnsync.report.points import (
     title,
     values_in_order,
 )
+from gnnsync.report.parts import parts
 
 _DIGITS = 3
 _LATEX = {
@@ -202,8 +202,7 @@ def save_table(table: Table, folder: Path) -> list[Path]:
     paths = []
     for ending, text in texts.items():
         paths.append(folder / f"{table.name}.{ending}")
-        with atomic_output(paths[-1], "wb") as handle:
-            handle.write(text.encode())  # type: ignore[arg-type]
+        write_text(paths[-1], text)
     return paths
 
 

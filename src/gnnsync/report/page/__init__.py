@@ -13,8 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from gnnsync.report.collect import Collection
-from gnnsync.report.points import (
+from gnnsync.report.aggregation import (
     LABEL,
     LIMITS,
     METRICS,
@@ -29,6 +28,7 @@ from gnnsync.report.points import (
     values_in_order,
 )
 from gnnsync.report.styles import styles
+from gnnsync.results.collect import Collection
 
 _MARKERS = {"o": "circle", "s": "square", "D": "diamond", "^": "up", "v": "down"}
 _SHAPES = tuple(_MARKERS.values())

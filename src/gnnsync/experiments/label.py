@@ -1,0 +1,150 @@
+"""What a job is, in words: method, what is changed about it, the line that runs it again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from gnnsync.experiments.config import resolved
+from gnnsync.experiments.paths import conf_dir
+from gnnsync.methods import METHODS
+from gnnsync.results.files import reproducing
+from gnnsync.results.outcome import Label
+
+# The budget and the device are told in columns of the row; a label with them would be all noise.
+_UNLABELLED = "trainer"
+# Parameters that rows always have, since the paper's studies vary them.
+_ALWAYS = ("loss.", "model.steps.")
+
+
+def label_of(cfg: DictConfig) -> Label:
+    """The identity of a composed config; the chosen names are known only within a Hydra run."""
+    config, parts = resolved(cfg), _parts(cfg)
+    chosen = dict(HydraConfig.get().runtime.choices) if HydraConfig.initialized() else {}
+    method = str(chosen.get("method") or _method_name(config["method"]["_target_"]))
+    named = {p: str(chosen[_group(p)]) for p in parts.values() if chosen.get(_group(p))}
+    values = _values(config, parts)
+    own, usual = _default((f"method={method}",)) or ({}, {})
+    other = {p: name for p, name in named.items() if name != usual.get(_group(p))}
+    if other:
+        choices = (f"{_group(place)}={name}" for place, name in other.items())
+        own, _ = _default((f"method={method}", *choices)) or ({}, {})
+    changed = _changed(values, parts, own)
+    labels = other | changed
+    if not config["fit"]:
+        labels["fit"] = False
+    columns = {place: values[place] for place in parts.values() if place in values} | named
+    columns |= {k: v for k, v in values.items() if k.startswith(_ALWAYS) or k in changed}
+    return Label(
+        method,
+        " ".join([method, *(f"{_short(k)}={_text(v)}" for k, v in _told(labels).items())]),
+        {key: _cell(value) for key, value in columns.items() if key != _UNLABELLED},
+        reproducing(list(HydraConfig.get().overrides.task)) if chosen else None,
+    )
+
+
+def _parts(cfg: DictConfig) -> dict[str, str]:
+    """Keys of the method's config that refer to another, and where it is (`model.encoder`)."""
+    raw = OmegaConf.to_container(cfg.method, resolve=False)
+    assert isinstance(raw, dict)
+    found = {
+        str(k): re.fullmatch(r"\$\{([\w.]+)\}", v) for k, v in raw.items() if isinstance(v, str)
+    }
+    return {key: match.group(1) for key, match in found.items() if match}
+
+
+def _values(config: dict[str, Any], parts: dict[str, str]) -> dict[str, Any]:
+    """All parameters of a method by the key with which a user sets them; a part's class as well."""
+    found: dict[str, Any] = {}
+    for key, value in config["method"].items():
+        if key != "_target_":
+            found.update(_flat(parts.get(key, f"method.{key}"), value))
+    return found
+
+
+def _flat(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if not isinstance(value, dict):
+        yield key, value
+        return
+    for name, child in value.items():
+        if name == "_target_":
+            yield key, child
+        elif name not in ("_partial_", "_convert_"):
+            yield from _flat(f"{key}.{name}", child)
+
+
+def _changed(
+    values: dict[str, Any], parts: dict[str, str], config: dict[str, Any]
+) -> dict[str, Any]:
+    """The parameters that are not what the default `config` of the method and its parts says."""
+    if not config:  # nothing to differ from
+        return {}
+    default = _values(config, parts)
+    changed = {key: v for key, v in values.items() if key not in default or default[key] != v}
+    # A part of another class has other parameters: its name says enough.
+    other = tuple(f"{place}." for place in parts.values() if place in changed)
+    return {key: v for key, v in changed.items() if not key.startswith(other)}
+
+
+def _told(labels: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in labels.items() if k.partition(".")[0] != _UNLABELLED}
+
+
+@lru_cache(maxsize=256)
+def _default(overrides: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, str]] | None:
+    """The config of a method and its parts as they come, and the choices it is made of.
+
+    None if it cannot be composed.
+    """
+    try:
+        if GlobalHydra.instance().is_initialized():  # knows a user's own folders of configs
+            cfg = compose("config", list(overrides), return_hydra_config=True)
+        else:
+            with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+                cfg = compose("config", list(overrides), return_hydra_config=True)
+    except HydraException:
+        return None
+    choices = {str(k): str(v) for k, v in cfg.hydra.runtime.choices.items()}
+    with open_dict(cfg):
+        del cfg["hydra"]
+    return resolved(cfg), choices
+
+
+def _group(place: str) -> str:
+    return place.replace(".", "/")
+
+
+def _short(key: str) -> str:
+    """`tau` for `loss.tau`; what the encoder and others have in common keeps the part's name."""
+    key = key.removeprefix("model.")
+    part, _, name = key.partition(".")
+    return name if name and part in ("loss", "steps", "method") else key
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = str(value)
+    return text.rpartition(".")[2] if re.fullmatch(r"[A-Za-z_]\w*(\.\w+)+", text) else text
+
+
+def _cell(value: Any) -> Any:
+    """A value that fits in one cell of a table."""
+    return value if isinstance(value, bool | int | float | None) else _text(value)
+
+
+def _method_name(target: str) -> str:
+    """The name of a method's class in `METHODS`, or of any other class as it is written."""
+    name = target.rpartition(".")[2]
+    known = {kind.__name__: method for method, kind in METHODS.items()}
+    return known.get(name, name.lower())

@@ -1,0 +1,123 @@
+"""The jobs of a sweep: which there are, which are done, and which are left to run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gnnsync.experiments.config import SCIENCE, science_hash
+from gnnsync.experiments.sweep.grid import Grid
+from gnnsync.io.files import write_text
+from gnnsync.results.files import FAILURE, JOBS, RESULT, read_result, reproducing
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job: what it is, where its results go and the overrides that make it."""
+
+    digest: str
+    sweep_folder: Path
+    overrides: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where the job writes."""
+        return self.sweep_folder / self.digest
+
+    @property
+    def done(self) -> bool:
+        """Whether the job has succeeded."""
+        return read_result(self.folder) is not None
+
+    @property
+    def failure(self) -> dict[str, Any] | None:
+        """The note of a failure that no success has followed."""
+        try:
+            note = json.loads((self.folder / FAILURE).read_text())
+        except (OSError, ValueError):
+            return None
+        return note if isinstance(note, dict) else None
+
+    @property
+    def failed_at(self) -> float:
+        """When the job last failed, in seconds since the epoch; 0 if it never did."""
+        try:
+            return (self.folder / FAILURE).stat().st_mtime
+        except OSError:
+            return 0.0
+
+    def __str__(self) -> str:
+        return " ".join(self.overrides)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The jobs of a sweep, each once, and what has become of them so far.
+
+    Args:
+        jobs: all.
+        points: points of the grid; those that make the same job are one job.
+        done: those that have succeeded.
+        failed: those that have failed, and are run again.
+    """
+
+    jobs: list[Job]
+    points: int
+    done: set[Job]
+    failed: set[Job]
+
+    @classmethod
+    def of(cls, grids: Iterable[Grid]) -> Plan:
+        """Find every job of the grids and look up what is done."""
+        jobs: dict[tuple[Path, str], Job] = {}
+        points = 0
+        for grid in grids:
+            for point in grid.points():
+                plain = grid.values(point, (*SCIENCE, "output_dir", "sweep"))
+                folder = Path(str(plain["output_dir"])) / str(plain["sweep"])
+                digest = science_hash(plain)
+                points += 1
+                if (folder, digest) not in jobs:
+                    overrides = tuple(grid.overrides(point))
+                    jobs[folder, digest] = Job(digest, folder, overrides)
+        done = {job for job in jobs.values() if job.done}
+        failed = {job for job in jobs.values() if job not in done and job.failure is not None}
+        return cls(list(jobs.values()), points, done, failed)
+
+    @property
+    def left(self) -> list[Job]:
+        """What is to be run."""
+        return [job for job in self.jobs if job not in self.done]
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders of the sweep, mostly one."""
+        return sorted({job.sweep_folder for job in self.jobs})
+
+    def __str__(self) -> str:
+        new = len(self.jobs) - len(self.done) - len(self.failed)
+        text = f"{len(self.jobs)} jobs: {len(self.done)} done, {len(self.failed)} failed before, "
+        text += f"{new} new"
+        if self.points > len(self.jobs):
+            text += f"; {self.points - len(self.jobs)} further points of the grid are the same jobs"
+        if others := self.strangers():
+            text += f"; {others} finished jobs in the folder have other settings"
+        return text
+
+    def strangers(self) -> int:
+        """How many finished jobs in the folders are no part of this sweep."""
+        known = {job.folder for job in self.jobs}
+        found = (path.parent for folder in self.folders for path in folder.glob(f"*/{RESULT}"))
+        return sum(folder not in known for folder in found)
+
+    def write(self, folder: Path) -> None:
+        """Write `jobs.json` in a folder: the jobs of the sweep as it was last started."""
+        listed = [
+            {"job_hash": job.digest, "overrides": reproducing(list(job.overrides))}
+            for job in self.jobs
+            if job.sweep_folder == folder
+        ]
+        write_text(folder / JOBS, json.dumps({"jobs": listed}, indent=1))

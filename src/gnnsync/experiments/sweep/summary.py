@@ -1,0 +1,82 @@
+"""A finished sweep: its rows in one table, and the figure they make."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from gnnsync.io.files import write_bytes, write_text
+from gnnsync.plots.maps import map_grid
+from gnnsync.report.comparison import comparison_figure, varies
+from gnnsync.results.collect import collect
+from gnnsync.results.files import FAILURE
+from gnnsync.typing import FloatArray
+
+log = logging.getLogger(__name__)
+
+
+def summarise(folder: Path) -> None:
+    """Write `rows.csv` in the sweep's folder, and the figures that its jobs allow.
+
+    `mse.png` if the noise varied; `map_NAME.png` for every point cloud that was stitched, a row
+    per noise level and a column per method (first network and trial of each).
+    """
+    rows = collect([folder]).rows
+    if rows.empty:
+        log.warning("no finished job in %s", folder)
+        return
+    buffer = io.StringIO()
+    rows.to_csv(buffer, index=False)
+    write_text(folder / "rows.csv", buffer.getvalue())
+    written = ["rows.csv"]
+    if varies(rows):
+        image = io.BytesIO()
+        comparison_figure(rows).savefig(image, format="png", dpi=150)
+        write_bytes(folder / "mse.png", image.getvalue())
+        written.append("mse.png")
+    stitched = rows[rows["ane"].notna()] if "ane" in rows else rows.iloc[:0]
+    for cloud, part in stitched.groupby("data.graph"):
+        figure = _map_grid(folder, part)
+        if figure is not None:
+            image = io.BytesIO()
+            figure.savefig(image, format="png", dpi=110)
+            name = "map_" + re.sub(r"\W+", "_", str(cloud)) + ".png"
+            write_bytes(folder / name, image.getvalue())
+            written.append(name)
+    log.info(
+        "%d rows of %d jobs: %s in %s",
+        len(rows),
+        rows["job_hash"].nunique(),
+        " and ".join(written),
+        folder,
+    )
+
+
+def failures(folder: Path, since: float) -> list[str]:
+    """One line per job that has failed since a time (seconds since the epoch)."""
+    lines = []
+    for path in sorted(folder.glob(f"*/{FAILURE}")):
+        if path.stat().st_mtime >= since - 1.0:  # clocks of file systems are coarse
+            note = json.loads(path.read_text())
+            lines.append(f"{' '.join(note['overrides'])}: {note['error']}")
+    return lines
+
+
+def _map_grid(folder: Path, rows: pd.DataFrame) -> Figure | None:
+    """The recovered maps of the jobs that differ in noise and method only."""
+    recovered: dict[tuple[str, str], FloatArray] = {}
+    points = None
+    for (eta, method), part in rows.sort_values("data.eta").groupby(
+        ["data.eta", "method"], sort=False
+    ):
+        with np.load(folder / part["job_hash"].iloc[0] / "solutions.npz") as arrays:
+            points = arrays["points"]
+            recovered[f"η = {eta:g}", str(method)] = arrays["recovered"]
+    return None if points is None else map_grid(points, recovered)

@@ -1,0 +1,1 @@
+"""Sparse linear algebra on measurement graphs: operators, least squares, eigenvectors."""

@@ -1,0 +1,271 @@
+"""Belief propagation on the circle: messages are densities on equally spaced bins."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import fft
+
+from gnnsync.angles import TWO_PI, wrap
+from gnnsync.graph import MeasurementGraph
+from gnnsync.typing import FloatArray, IntArray
+
+Table = NDArray[np.float32]
+
+# A kernel narrower than this many bins is not resolved.
+_LEAST_BINS = 0.6
+_DAMPING = 0.3
+# Weight of the uniform law in every share and in η: neither may vanish, or it could not return.
+_LEAST_SHARE = 1e-3
+# Entries of a message table that are worked on at a time.
+_BLOCK = 1 << 17
+
+
+@dataclass
+class Messages:
+    r"""Messages of k fields of angles over the 2m arcs of a graph, all relative to uniform.
+
+    With the edge factor :math:`η/2π + \sum_l π_l N_{σ_e}(θ_{s,l} - θ_{t,l} - a_e)` the message of
+    set l along an arc is
+
+    .. math:: M(θ) = c + (1-c)\,(N_{σ_e} * b)(θ - a), \qquad b \propto p \prod M',
+
+    b the sender's belief without the receiver's own message, p the density of angles if known, c
+    the probability that the edge measures something else (an outlier, or another set as these
+    stand). The convolution is a product of Fourier coefficients, :math:`e^{-q²σ_e²/2 - iqa}`.
+    Angles are relative to those given at the start, so that a change of every node's zero changes
+    nothing.
+
+    Args:
+        graph: n nodes, m edges.
+        origin: (n, k) angles that the bins are relative to.
+        share: (k,) π.
+        sigma: σ of an edge of mean weight.
+        bins: B.
+    """
+
+    graph: MeasurementGraph
+    origin: FloatArray
+    share: FloatArray
+    sigma: float
+    bins: int
+
+    def __post_init__(self) -> None:
+        graph, m = self.graph, self.graph.num_edges
+        head = np.concatenate([graph.src, graph.dst])
+        order = np.argsort(head, kind="stable")
+        self.edge = order % m
+        self.head = head[order]
+        self.tail = np.concatenate([graph.dst, graph.src])[order]
+        position = np.empty(2 * m, dtype=np.int64)
+        position[order] = np.arange(2 * m)
+        self.back = position[(order + m) % (2 * m)]
+        self.first = np.searchsorted(self.head, np.arange(graph.num_nodes))
+        self.shift = (
+            np.where((order < m)[:, None], 1.0, -1.0) * -graph.residual(self.origin)[self.edge]
+        )
+        weight = graph.edge_weight / graph.edge_weight.mean()
+        self.spread = None if graph.weight is None else (1.0 / weight)[self.edge]
+        self.messages: list[Table | None] = [None] * self.k
+        self.log_prior: list[Table | None] = [None] * self.k
+        self._background_from(np.ones((m, self.k)))
+
+    @property
+    def k(self) -> int:
+        """Number of sets."""
+        return self.origin.shape[1]
+
+    @property
+    def eta(self) -> float:
+        """Outlier fraction as it stands."""
+        return float(1.0 - self.share.sum())
+
+    def start(self, concentration: FloatArray) -> None:
+        """First messages: every node (n, k) near its origin, as von Mises as it is certain."""
+        bump = np.cos(TWO_PI * np.arange(self.bins) / self.bins) - 1.0
+        for group in range(self.k):
+            belief = np.exp(concentration[:, group, None] * bump)
+            belief = (belief / belief.mean(axis=1, keepdims=True)).astype(np.float32)
+            table = np.empty((len(self.tail), self.bins), dtype=np.float32)
+            for arcs in self._blocks(len(self.tail)):
+                carried = self._carried(group, belief[self.tail[arcs]], arcs)
+                table[arcs] = self._mixed(group, carried, arcs)
+            self.messages[group] = table
+
+    def sweep(self) -> float:
+        """Update all messages once; returns the mean change."""
+        change = 0.0
+        for group in range(self.k):
+            old, belief = self._table(group), self._log_belief(group)
+            table, moved = np.empty_like(old), 0.0
+            for arcs in self._blocks(len(old)):
+                cavity = _normalised(belief[self.tail[arcs]] - np.log(old[self.back[arcs]]))
+                new = self._mixed(group, self._carried(group, cavity, arcs), arcs)
+                new -= old[arcs]
+                new *= 1.0 - _DAMPING
+                moved += float(np.abs(new).sum())
+                np.add(new, old[arcs], out=table[arcs])
+            change = max(change, moved / old.size)
+            self.messages[group] = table
+        return change
+
+    def learn(self, *, noise: bool) -> FloatArray:
+        """EM step for the shares and, if `noise`, σ; returns edge posteriors (m, k)."""
+        m = self.graph.num_edges
+        fit, cosine = np.empty((m, self.k)), np.zeros((m, self.k))
+        forward = np.flatnonzero(self.back > np.arange(2 * m))  # one arc of each edge is enough
+        for group in range(self.k):
+            table, belief = self._table(group), self._log_belief(group)
+            for block in self._blocks(m):
+                arcs = forward[block]
+                edge = self.edge[arcs]
+                cavity = _normalised(belief[self.tail[arcs]] - np.log(table[self.back[arcs]]))
+                other = _normalised(belief[self.head[arcs]] - np.log(table[arcs]))
+                fit[edge, group] = (self._carried(group, cavity, arcs) * other).mean(axis=1)
+                if noise:
+                    tilted = self._carried(group, cavity, arcs, tilted=True)
+                    cosine[edge, group] = (tilted * other).mean(axis=1)
+        fit = np.maximum(fit, 1e-30)
+        self._background_from(fit)
+        part = self.share * fit
+        member = part / (part.sum(axis=1) + self.eta)[:, None]
+        share = np.maximum(member.mean(axis=0), _LEAST_SHARE)
+        self.share = share * min(1.0, (1.0 - _LEAST_SHARE) / share.sum())
+        if noise:
+            # R = E cos δ over the believed edges, and σ² = -2 log R for wrapped normal noise; an
+            # edge of weight w has 1/w of the variance.
+            weight = np.ones(m)
+            if self.spread is not None:
+                weight[self.edge] = 1.0 / self.spread
+            lost = (member * (1.0 - cosine / fit) * weight[:, None]).sum() / member.sum()
+            sigma = np.sqrt(-2.0 * np.log(max(1.0 - lost, 1e-6)))
+            self.sigma = float(np.clip(sigma, self.least_sigma, 1.5))
+        return member
+
+    @property
+    def least_sigma(self) -> float:
+        """The narrowest kernel that the bins resolve."""
+        return _LEAST_BINS * TWO_PI / self.bins
+
+    def refine_bins(self) -> None:
+        """Twice as many bins, messages interpolated."""
+        for group in range(self.k):
+            table = self._table(group)
+            fine = np.repeat(table, 2, axis=1)
+            fine[:, 1::2] = 0.5 * (table + np.roll(table, -1, axis=1))
+            self.messages[group] = fine
+        self.bins *= 2
+
+    def set_prior(self, density: list[FloatArray]) -> None:
+        """Use a density of angles per set, on any grid, relative to uniform."""
+        grid = TWO_PI * np.arange(self.bins) / self.bins
+        for group, values in enumerate(density):
+            angle = self.origin[:, group, None] + grid
+            cell = np.rint(np.mod(angle, TWO_PI) / TWO_PI * len(values)).astype(np.int64)
+            self.log_prior[group] = np.log(values[cell % len(values)]).astype(np.float32)
+
+    def marginals(self) -> FloatArray:
+        """Probabilities (n, k, B) of every node's bins, relative to `origin`."""
+        tables = [_normalised(self._log_belief(group)) for group in range(self.k)]
+        return np.stack(tables, axis=1).astype(np.float64) / self.bins
+
+    def _blocks(self, rows: int) -> Iterator[slice]:
+        """Rows of a table in portions that fit the cache, with all that is computed of them."""
+        size = max(_BLOCK // self.bins, 1)
+        return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+
+    def _table(self, group: int) -> Table:
+        """Messages (2m, B)."""
+        table = self.messages[group]
+        assert table is not None, "call start first"
+        return table
+
+    def _log_belief(self, group: int) -> Table:
+        """Log beliefs (n, B): the sum of the log messages that arrive at a node."""
+        table = self._table(group)
+        belief = np.empty((len(self.first), self.bins), dtype=np.float32)
+        after = np.append(self.first, len(table))
+        size = max(_BLOCK // self.bins, 1)
+        # Nodes whose arcs begin in the same portion.
+        cuts = np.searchsorted(self.first, np.arange(0, len(table) + size, size))
+        for start, end in itertools.pairwise(cuts.tolist()):
+            if start < end:
+                logs = np.log(table[after[start] : after[end]])
+                here = self.first[start:end] - after[start]
+                belief[start:end] = np.add.reduceat(logs, here, axis=0)
+        prior = self.log_prior[group]
+        return belief if prior is None else belief + prior
+
+    def _carried(
+        self,
+        group: int,
+        cavity: Table,
+        arcs: IntArray | slice,
+        *,
+        tilted: bool = False,
+    ) -> Table:
+        """Beliefs of arcs moved by their offsets and blurred by the noise.
+
+        `tilted` multiplies the noise law by the cosine of the noise.
+        """
+        order = np.arange(self.bins // 2 + 1, dtype=np.float64)
+        variance = max(self.sigma, self.least_sigma) ** 2
+        spread = None if self.spread is None else self.spread[arcs, None]
+
+        def blur(q: FloatArray) -> FloatArray:
+            exponent = -0.5 * variance * q**2
+            return np.exp(exponent if spread is None else exponent * spread)
+
+        # cos(δ)·N(δ) has the mean of the neighbouring Fourier coefficients.
+        factor = 0.5 * (blur(order - 1) + blur(order + 1)) if tilted else blur(order)
+        # Powers of exp(-ia) by repeated multiplication would lose accuracy; one exp is as cheap.
+        turn = order.astype(np.float32) * self.shift[arcs, group, None].astype(np.float32)
+        spectrum = fft.rfft(cavity, axis=1)
+        rotation = np.empty(turn.shape, dtype=np.complex64)
+        np.cos(turn, out=rotation.real)
+        np.sin(turn, out=rotation.imag)
+        spectrum *= np.conj(rotation, out=rotation)
+        spectrum *= factor.astype(np.float32)
+        carried = fft.irfft(spectrum, n=self.bins, axis=1)
+        return np.maximum(carried, 0.0, out=carried) if not tilted else carried
+
+    def _mixed(self, group: int, carried: Table, arcs: slice) -> Table:
+        background = self.background[self.edge[arcs], group].astype(np.float32)[:, None]
+        carried *= 1.0 - background
+        carried += background
+        return carried
+
+    def _background_from(self, fit: FloatArray) -> None:
+        """c (m, k): outlier or another set, against this set, other sets as they fit now."""
+        part = self.share * fit
+        others = np.maximum(part.sum(axis=1, keepdims=True) - part, 0.0) + self.eta
+        self.background = np.clip(others / (others + self.share), _LEAST_SHARE, 1.0 - 1e-6)
+
+
+def point_estimates(
+    marginals: FloatArray, origin: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Modes, mean directions and their lengths (n, k) of marginals (n, k, B)."""
+    bins = marginals.shape[2]
+    top = marginals.argmax(axis=2)
+    near = [
+        np.log(np.take_along_axis(marginals, (top + d)[..., None] % bins, 2)[..., 0] + 1e-30)
+        for d in (-1, 0, 1)
+    ]
+    # Vertex of the parabola through the three log probabilities.
+    bend = near[0] - 2 * near[1] + near[2]
+    inside = np.divide(0.5 * (near[0] - near[2]), bend, out=np.zeros_like(bend), where=bend < -1e-9)
+    mode = wrap(origin + TWO_PI * (top + np.clip(inside, -0.5, 0.5)) / bins)
+    mean = marginals @ np.exp(2j * np.pi * np.arange(bins) / bins)
+    return mode, wrap(origin + np.angle(mean)), np.abs(mean)
+
+
+def _normalised(log_table: Table) -> Table:
+    log_table -= log_table.max(axis=1, keepdims=True)
+    np.exp(log_table, out=log_table)
+    log_table /= log_table.mean(axis=1, keepdims=True)
+    return log_table

@@ -1,0 +1,1 @@
+"""The probability that a node's angle is right: bootstrap and error propagation."""

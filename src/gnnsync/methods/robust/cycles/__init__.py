@@ -1,0 +1,1 @@
+"""Closed cycles and the rigid bodies that they certify."""

@@ -1,0 +1,57 @@
+"""Starting angles for k sets: eigenvectors unmixed by constant modulus."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.eigen import top_eigenvectors
+from gnnsync.linalg.operator import EdgeOperator
+from gnnsync.typing import ComplexArray, FloatArray
+
+_STARTS = 64
+_STEPS = 60
+
+
+def start_angles(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> FloatArray:
+    """Angles (n, k) of the k leading eigenvectors of D⁻¹H, unmixed for k > 1."""
+    operator = EdgeOperator(graph)
+    matrix = operator.normalised(graph.edge_weight)
+    count = min(k, graph.num_nodes)
+    vectors = top_eigenvectors(matrix, count, rng, bound=1.0).vectors
+    if k == 1:
+        return np.angle(vectors)
+    # In D⁻¹H's eigenvectors D^{-1/2} v every node has the same modulus, whatever its degree.
+    scaled = vectors / np.sqrt(operator.degree(graph.edge_weight))[:, None]
+    angles = np.angle(unmix(scaled, rng))
+    return np.concatenate([angles, np.repeat(angles[:, -1:], k - count, axis=1)], axis=1)
+
+
+def unmix(vectors: ComplexArray, rng: np.random.Generator) -> ComplexArray:
+    r"""Vectors (n, k) of nearly constant modulus in the span of `vectors` (n, k).
+
+    k groups of equal size have equal leading eigenvalues, so that eigenvectors come out as an
+    arbitrary unitary mix of the k phase vectors. Each of these has |x_i| constant: the unit w that
+    minimises :math:`\sum_i (|(Xw)_i|^2 - 1)^2` is sought by the fixed-point iteration of the
+    constant-modulus criterion (Godard 1980; Hyvärinen and Oja 2000 for the one-unit step), from
+    many starts. Found vectors are projected out one after the other.
+    """
+    n, k = vectors.shape
+    white = np.linalg.qr(vectors)[0] * np.sqrt(n)
+    left = np.eye(k, dtype=np.complex128)
+    found: list[ComplexArray] = []
+    for _ in range(k):
+        size = left.shape[1]
+        w = rng.standard_normal((size, _STARTS)) + 1j * rng.standard_normal((size, _STARTS))
+        w /= np.linalg.norm(w, axis=0)
+        for _ in range(_STEPS if size > 1 else 0):
+            y = white @ (left @ w)
+            # Kurtosis of unit-modulus sources is negative: w ← E[x y* |y|²]-type step, reversed.
+            w = 2.0 * w - (white @ left).conj().T @ (y * np.abs(y) ** 2) / n
+            w /= np.linalg.norm(w, axis=0)
+        spread = ((np.abs(white @ (left @ w)) ** 2 - 1.0) ** 2).mean(axis=0)
+        best = left @ w[:, spread.argmin()]
+        found.append(best)
+        # Orthonormal complement of what was found, in the coordinates of the span.
+        left = np.linalg.svd(np.stack(found, axis=1))[0][:, len(found) :]
+    return white @ np.stack(found, axis=1)

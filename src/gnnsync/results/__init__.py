@@ -1,0 +1,1 @@
+"""What jobs leave behind: result files, rows, locks, and collecting them."""

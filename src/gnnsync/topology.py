@@ -1,0 +1,253 @@
+"""Combinatorics of a graph given as an edge list: triangles, components, trees, bridges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from gnnsync.typing import BoolArray, FloatArray, IntArray
+
+# Candidate wedges examined at a time: bounds the working memory to some hundred megabytes.
+_WEDGES_PER_CHUNK = 1 << 22
+# Up to this many wedges, going through all of them is quick enough.
+_ENUMERATE_BELOW = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class Triangles:
+    """T triangles as closed walks over edges.
+
+    `edges` (T, 3) are edge ids and `signs` (T, 3) are ±1: walking the triangle in one direction
+    crosses edge e along (+1) or against (-1) its stored direction, so that for consistent offsets
+    Σ_c signs[t, c] · offset[edges[t, c]] = 0 mod 2π.
+    """
+
+    edges: IntArray
+    signs: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    def sums(self, offset: FloatArray) -> FloatArray:
+        """Signed sum (T,) of an edge quantity (m,) around each triangle."""
+        return (offset[self.edges] * self.signs).sum(axis=1)
+
+
+def find_triangles(edge_index: IntArray, num_nodes: int) -> Triangles:
+    """All triangles of the graph with edges `edge_index` (2, m), in O(Σ_e min degree) time.
+
+    Nodes are ranked by degree and pairs oriented upwards, so that every triangle u < v < w is
+    found once, from its lowest corner, by looking up the pair (v, w). Parallel measurements of
+    one pair give one triangle per combination of them.
+    """
+    pairs = _UpwardPairs(edge_index, num_nodes)
+    return pairs.triangles(pairs.closed_wedges())
+
+
+def draw_triangles(
+    edge_index: IntArray, num_nodes: int, limit: int, rng: np.random.Generator
+) -> Triangles:
+    """At most `limit` triangles, all with the same probability; all of them if they are no more.
+
+    Every triangle has exactly one wedge at its lowest corner, so that wedges drawn uniformly, and
+    kept where they close, are uniform triangles: the others are never enumerated. Parallel
+    measurements are drawn together and may exceed the limit.
+    """
+    pairs = _UpwardPairs(edge_index, num_nodes)
+    if pairs.num_wedges <= _ENUMERATE_BELOW:
+        found = pairs.closed_wedges()
+    else:
+        found = pairs.drawn_wedges(limit, rng)
+    if len(found) > limit:
+        found = found[np.sort(rng.choice(len(found), limit, replace=False))]
+    return pairs.triangles(found)
+
+
+class _UpwardPairs:
+    """The measured pairs, each from the node of lower degree, in the order of that node.
+
+    A wedge is two pairs (uv, uw) of one lower corner u; it is closed if (v, w) is a pair too.
+    Wedges are numbered along the pairs that open them.
+    """
+
+    def __init__(self, edge_index: IntArray, num_nodes: int) -> None:
+        src, dst = edge_index
+        degree = np.bincount(edge_index.ravel(), minlength=num_nodes)
+        rank = np.empty(num_nodes, dtype=np.int64)
+        rank[np.argsort(degree, kind="stable")] = np.arange(num_nodes)
+        low, high = np.minimum(rank[src], rank[dst]), np.maximum(rank[src], rank[dst])
+        self.upward = np.where(rank[src] < rank[dst], 1, -1).astype(np.int8)
+        key = low * num_nodes + high
+        self.num_nodes, self.order = num_nodes, np.argsort(key, kind="stable")
+        self.key, self.start, self.size = np.unique(
+            key[self.order], return_index=True, return_counts=True
+        )
+        own, self.high = np.divmod(self.key, num_nodes)
+        first_of = np.searchsorted(own, np.arange(num_nodes + 1))
+        # A pair opens a wedge with each later one of its corner.
+        self.wedges = first_of[own + 1] - np.arange(len(self.key)) - 1
+        self.wedge_end = np.cumsum(self.wedges)
+
+    @property
+    def num_wedges(self) -> int:
+        return int(self.wedge_end[-1]) if len(self.wedge_end) else 0
+
+    def closed_wedges(self) -> IntArray:
+        """All triangles (T, 3) as pairs (uv, vw, uw)."""
+        found = [
+            self._closed(np.arange(start, min(start + _WEDGES_PER_CHUNK, self.num_wedges)))
+            for start in range(0, self.num_wedges, _WEDGES_PER_CHUNK)
+        ]
+        return np.concatenate(found) if found else np.empty((0, 3), dtype=np.int64)
+
+    def drawn_wedges(self, limit: int, rng: np.random.Generator) -> IntArray:
+        """At least `limit` uniform triangles, if there are as many; else all."""
+        found: IntArray = np.empty((0, 3), dtype=np.int64)
+        drawn = 0
+        # Drawing half of the wedges one by one costs more than going through all of them.
+        while len(found) < limit:
+            if drawn > self.num_wedges // 2:
+                return self.closed_wedges()
+            wedge = rng.integers(self.num_wedges, size=_WEDGES_PER_CHUNK)
+            drawn += len(wedge)
+            found = np.unique(np.concatenate([found, self._closed(distinct(wedge))]), axis=0)
+        return found
+
+    def _closed(self, wedge: IntArray) -> IntArray:
+        """The triangles among wedges given by number."""
+        uv = np.searchsorted(self.wedge_end, wedge, side="right")
+        uw = uv + 1 + wedge - (self.wedge_end[uv] - self.wedges[uv])
+        wanted = self.high[uv] * self.num_nodes + self.high[uw]
+        vw = np.minimum(np.searchsorted(self.key, wanted), len(self.key) - 1)
+        closed = np.flatnonzero(self.key[vw] == wanted)
+        return np.stack([uv[closed], vw[closed], uw[closed]], axis=1)
+
+    def triangles(self, pairs: IntArray) -> Triangles:
+        """Triangles over edges from triangles (T, 3) over pairs."""
+        edges = _expand_parallel(pairs, self.order, self.start, self.size)
+        # The walk u → v → w → u runs up two sides and down the third.
+        signs = self.upward[edges]
+        signs[:, 2] *= -1
+        edges.flags.writeable = signs.flags.writeable = False
+        return Triangles(edges, signs)
+
+
+def _expand_parallel(
+    pair_triangles: IntArray,
+    order: IntArray,
+    pair_start: IntArray,
+    pair_size: IntArray,
+) -> IntArray:
+    """Replace pairs by edge ids; a pair measured s times contributes each of its s edges."""
+    if pair_size.max(initial=1) == 1:
+        return order[pair_triangles]
+    size = pair_size[pair_triangles]
+    copies = size.prod(axis=1)
+    which = np.repeat(np.arange(len(pair_triangles)), copies)
+    code = np.arange(copies.sum()) - np.repeat(np.cumsum(copies) - copies, copies)
+    edges = np.empty((len(which), 3), dtype=np.int64)
+    for corner in range(3):
+        code, choice = np.divmod(code, size[which, corner])
+        edges[:, corner] = order[pair_start[pair_triangles[which, corner]] + choice]
+    return edges
+
+
+def bridges(edge_index: IntArray, num_nodes: int) -> BoolArray:
+    """Which edges (m,) lie on no cycle, in O(n + m). Parallel edges form a cycle.
+
+    On any spanning forest with preorder numbers, the tree edge above v is a bridge iff no other
+    edge leaves the subtree of v, whose numbers are consecutive.
+    """
+    m = edge_index.shape[1]
+    if not m:
+        return np.zeros(0, dtype=bool)
+    order, parent = spanning_forest(edge_index, num_nodes)
+    size, number = _preorder(order, parent)
+
+    src, dst = edge_index
+    down = parent[dst] == src
+    child = np.where(down, dst, src)
+    candidate = np.flatnonzero(down | (parent[src] == dst))
+    # Of parallel edges to a child the first is the tree edge.
+    tree = candidate[np.unique(child[candidate], return_index=True)[1]]
+    other = np.ones(m, dtype=bool)
+    other[tree] = False
+
+    low, high = number.copy(), number.copy()
+    a, b = edge_index[:, other]
+    for here, there in ((a, b), (b, a)):
+        np.minimum.at(low, here, number[there])
+        np.maximum.at(high, here, number[there])
+    lows, highs, parents = low.tolist(), high.tolist(), parent.tolist()
+    for v in reversed(order.tolist()):
+        p = parents[v]
+        if p >= 0:
+            if lows[v] < lows[p]:
+                lows[p] = lows[v]
+            if highs[v] > highs[p]:
+                highs[p] = highs[v]
+    below = child[tree]
+    closed = (np.array(lows)[below] >= number[below]) & (
+        np.array(highs)[below] < number[below] + size[below]
+    )
+    found = np.zeros(m, dtype=bool)
+    found[tree[closed]] = True
+    return found
+
+
+def spanning_forest(edge_index: IntArray, num_nodes: int) -> tuple[IntArray, IntArray]:
+    """Nodes in breadth-first order, and each one's parent (-1 at a root)."""
+    # One extra node joined to a root in each component turns the forest into a single tree.
+    _, roots = np.unique(component_labels(edge_index, num_nodes), return_index=True)
+    row = np.concatenate([edge_index[0], np.full(len(roots), num_nodes)])
+    col = np.concatenate([edge_index[1], roots])
+    joined = sp.coo_array((np.ones(len(row), np.int8), (row, col)), (num_nodes + 1,) * 2).tocsr()
+    # Parallel edges add up in the sparse matrix, and in int8 might add up to 0.
+    joined.data[:] = 1
+    order, parent = breadth_first_order(joined, num_nodes, directed=False)
+    parent = np.where(parent[:num_nodes] == num_nodes, -1, parent[:num_nodes])
+    return order[1:].astype(np.int64), parent.astype(np.int64)
+
+
+def _preorder(order: IntArray, parent: IntArray) -> tuple[IntArray, IntArray]:
+    """Subtree sizes and preorder numbers of a forest given in breadth-first order."""
+    visit, above = order.tolist(), parent.tolist()
+    size = [1] * len(above)
+    for v in reversed(visit):
+        if above[v] >= 0:
+            size[above[v]] += size[v]
+    number, free = [0] * len(above), [0] * len(above)
+    next_root = 0
+    for v in visit:
+        p = above[v]
+        if p < 0:
+            number[v], next_root = next_root, next_root + size[v]
+        else:
+            number[v], free[p] = free[p], free[p] + size[v]
+        free[v] = number[v] + 1
+    return np.array(size), np.array(number)
+
+
+def component_labels(edge_index: IntArray, num_nodes: int) -> NDArray[np.int32]:
+    """Connected component (n,) of each node of the graph with edges `edge_index` (2, m)."""
+    ones = np.ones(edge_index.shape[1])
+    return connected_components(sp.coo_array((ones, tuple(edge_index)), (num_nodes,) * 2))[1]
+
+
+def distinct(values: IntArray) -> IntArray:
+    """The distinct integers of an array (m,), sorted.
+
+    As `np.unique`, but by sorting: NumPy 2.3 and later hash them, which takes ten times as long for
+    a million keys of edges.
+    """
+    ordered = np.sort(values)
+    if not ordered.size:
+        return ordered
+    new = np.empty(ordered.size, dtype=bool)
+    new[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return ordered[new]

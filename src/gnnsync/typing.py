@@ -1,0 +1,11 @@
+"""Array types: one name for each kind of NumPy array that functions take and return."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+ComplexArray = NDArray[np.complex128]

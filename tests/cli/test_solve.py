@@ -1,0 +1,211 @@
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import gnnsync
+from gnnsync.cli import solve as solve_command
+from gnnsync.cli.solve import main
+from gnnsync.metrics import angular_mse
+
+COMMAND = [
+    sys.executable,
+    "-c",
+    "import sys; from gnnsync.cli.solve import main; sys.exit(main(sys.argv[1:]))",
+]
+
+
+@pytest.fixture
+def exact(tmp_path, make_multigraph):
+    graph = make_multigraph(2, n=15, m=60, connected=True)
+    gnnsync.write(graph, tmp_path / "exact.csv")
+    return graph, str(tmp_path / "exact.csv")
+
+
+def table(path):
+    with open(path, newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def test_summary_and_csv(exact, tmp_path, capsys):
+    graph, path = exact
+    out, edges = tmp_path / "angles.csv", tmp_path / "edges.csv"
+    arguments = [path, "--method", "gpm", "--output", str(out), "--edges", str(edges)]
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    for word in ("nodes       15", "edges       74", "components  1", "residual", "outliers"):
+        assert word in text
+    rows = table(out)
+    assert list(rows[0]) == ["node", "angle", "component"]
+    assert [int(row["node"]) for row in rows] == list(range(15))
+    found = np.array([float(row["angle"]) for row in rows])
+    assert angular_mse(found, graph.angles[:, 0]) < 1e-9
+    lines = table(edges)
+    assert len(lines) == 74
+    assert list(lines[0]) == ["src", "dst", "offset", "residual", "confidence", "group"]
+    assert max(abs(float(row["residual"])) for row in lines) < 1e-6
+
+
+def test_json_summary_is_one_object(exact, capsys):
+    assert main([exact[1], "--method", "spectral", "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["nodes"] == 15
+    assert summary["components"] == 1
+    assert summary["outlier_share"] == pytest.approx(0, abs=1e-6)
+    assert set(summary["residual_quantiles"]) == {"0.25", "0.5", "0.75", "0.9", "0.99"}
+    assert summary["seconds_read"] > 0
+
+
+@pytest.mark.parametrize("ending", ["json", "npz"])
+def test_other_outputs(exact, tmp_path, ending):
+    out = tmp_path / f"angles.{ending}"
+    assert main([exact[1], "--method", "spectral", "--k", "2", "--output", str(out)]) == 0
+    if ending == "json":
+        content = json.loads(out.read_text())
+        assert content["nodes"] == list(range(15))
+        assert content["summary"]["k"] == 2
+    else:
+        with np.load(out, allow_pickle=False) as stored:
+            content = {name: stored[name] for name in stored.files}
+        assert content["edge_confidence"].shape == (74,)
+    assert np.shape(content["angles"]) == (15, 2)
+
+
+def test_degrees_in_and_out(tmp_path):
+    path, out = tmp_path / "d.csv", tmp_path / "o.csv"
+    path.write_text("a,b,10\nb,c,20\nc,a,-30\n")
+    assert main([str(path), "--degrees", "--method", "spectral", "--output", str(out)]) == 0
+    angle = {row["node"]: float(row["angle"]) for row in table(out)}
+    assert (angle["a"] - angle["b"]) % 360 == pytest.approx(10)
+    assert (angle["b"] - angle["c"]) % 360 == pytest.approx(20)
+
+
+def test_output_to_standard_output_leaves_it_pure(exact, capsys):
+    assert main([exact[1], "--method", "spectral", "--output", "-"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[0] == "node,angle,component"
+    assert len(captured.out.splitlines()) == 16
+    assert "residual" in captured.err
+
+
+def test_plot(exact, tmp_path):
+    out = tmp_path / "p.png"
+    assert main([exact[1], "--method", "spectral", "--plot", str(out)]) == 0
+    assert out.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_several_components_are_solved_labelled_and_told(tmp_path, capsys):
+    path, out = tmp_path / "two.csv", tmp_path / "o.csv"
+    path.write_text("a,b,1\nb,c,2\nx,y,0.5\n")
+    assert main([str(path), "--method", "gpm", "--output", str(out)]) == 0
+    captured = capsys.readouterr()
+    assert "warning: the graph has 2 components" in captured.err
+    assert "components  2" in captured.out
+    rows = {row["node"]: row for row in table(out)}
+    assert [rows[name]["component"] for name in "abcxy"] == ["0", "0", "0", "1", "1"]
+    turn = float(rows["x"]["angle"]) - float(rows["y"]["angle"])
+    assert turn % (2 * np.pi) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "words"),
+    [
+        ("a,b,1\nb,c,x\n", [], ["bad.csv", "line 2", "offset", "'x'"]),
+        ("a,a,1\n", [], ["bad.csv", "line 1", "self-loop"]),
+        ("", [], ["bad.csv", "no measurements"]),
+        ("a,b,1\n", ["--method", "magic"], ["--method", "magic", "spectral_rn"]),
+        ("a,b,1\n", ["--k", "0"], ["k = 0"]),
+        ("a,b,1\n", ["--method", "irls", "--k", "2"], ["k = 2"]),
+        ("a,b,1\n", ["--seed", "-1"], ["seed = -1"]),
+        ("a,b,1\n", ["--output", "angles.xls"], ["angles.xls", ".csv, .json, .npz"]),
+        ("a,b,1\n", ["--plot", "p.doc"], ["p.doc", ".png"]),
+        ("a,b,1\n", ["--output", "no/such/o.csv"], ["no/such", "folder"]),
+        ("a,b,1\n", ["--output", "-", "--json"], ["--output", "--json"]),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(tmp_path, monkeypatch, capsys, content, options, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.csv").write_text(content)
+    given = options if "--output" in options else [*options, "--output", "out.csv"]
+    method = [] if "--method" in options else ["--method", "spectral"]
+    assert main(["bad.csv", *method, *given]) == 2
+    captured = capsys.readouterr()
+    error = [line for line in captured.err.splitlines() if line.startswith("gnnsync solve: ")]
+    assert len(error) == 1
+    assert all(word in error[0] for word in words)
+    assert captured.out == ""
+    assert os.listdir(tmp_path) == ["bad.csv"]
+
+
+def test_a_bad_file_leaves_nothing_else_on_standard_error(tmp_path):
+    (tmp_path / "bad.csv").write_text("a,b,nan\n")
+    run = subprocess.run(
+        [*COMMAND, "bad.csv", "--output", "o.csv"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert run.returncode == 2
+    assert run.stderr == "gnnsync solve: bad.csv, line 1: offset 'nan' is not finite\n"
+    assert os.listdir(tmp_path) == ["bad.csv"]
+
+
+def test_usage_errors_have_code_2_too(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--nonsense"])
+    assert caught.value.code == 2
+
+
+def test_ctrl_c_leaves_no_file(exact, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "out.csv"
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(solve_command, "summarize", interrupt)
+    assert main([exact[1], "--method", "spectral", "--output", str(out)]) == 130
+    assert capsys.readouterr().err.endswith("interrupted\n")
+    assert sorted(os.listdir(tmp_path)) == ["exact.csv"]
+
+
+def test_ctrl_c_while_reading_standard_input():
+    code = (
+        "import sys; from gnnsync.cli.solve import main;"
+        "print('ready', flush=True); sys.exit(main(['-']))"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A suite that runs in the background has Ctrl-C ignored, and its children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert run.stdout is not None
+    assert run.stdout.readline() == b"ready\n"
+    time.sleep(0.3)
+    run.send_signal(signal.SIGINT)
+    _, error = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert error == b"gnnsync solve: interrupted\n"
+
+
+def test_a_terminal_gets_a_bar(exact, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert main([exact[1], "--method", "spectral"]) == 0
+    assert "nodes       15" in capsys.readouterr().out
+
+
+def test_standard_input_in_a_pipe(exact):
+    with open(exact[1], "rb") as handle:
+        run = subprocess.run(
+            [*COMMAND, "-", "--method", "spectral", "--output", "-"],
+            stdin=handle,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    assert len(run.stdout.splitlines()) == 16

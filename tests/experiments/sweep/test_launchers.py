@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from gnnsync.errors import GnnsyncError
+from gnnsync.experiments.composing import compose_config, hydra_configs
+from gnnsync.experiments.sweep import launchers
+from gnnsync.experiments.sweep.launchers import check_launcher
+
+
+@pytest.fixture(autouse=True)
+def configs():
+    with hydra_configs():
+        yield
+
+
+def launcher(name: str, *overrides: str):
+    return compose_config([f"hydra/launcher={name}", *overrides], with_hydra=True)
+
+
+def test_our_configs_come_before_those_of_the_plugins():
+    assert launcher("joblib").hydra.launcher.batch_size == "1"
+    assert launcher("ray").hydra.launcher.ray.remote.max_calls == 1
+    assert launcher("slurm").hydra.launcher.additional_parameters.requeue is True
+
+
+def test_threads_and_gpu_share_reach_the_launcher():
+    gpu = launcher("ray_gpu", "gpus_per_job=0.25", "threads=3")
+    assert gpu.hydra.launcher.ray.remote.num_gpus == 0.25
+    assert gpu.hydra.launcher.ray.remote.num_cpus == 3
+    assert launcher("slurm", "threads=3").hydra.launcher.cpus_per_task == 3
+
+
+@pytest.mark.parametrize("share", ["0", "-1", "1.5", "2", "half"])
+def test_a_share_is_of_one_gpu(share):
+    with pytest.raises(GnnsyncError, match=r"gpus_per_job = .*must be a number in \(0, 1\]"):
+        check_launcher(launcher("ray_gpu", f"gpus_per_job={share}"))
+
+
+@pytest.mark.parametrize(
+    ("name", "extra"),
+    [("joblib", "joblib"), ("ray", "ray"), ("ray_gpu", "ray"), ("slurm", "slurm")],
+)
+def test_a_missing_package_is_one_sentence_with_the_remedy(name, extra, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(GnnsyncError) as error:
+        check_launcher(launcher(name))
+    assert str(error.value) == (
+        f"hydra/launcher = {name}: is not installed: pip install 'gnnsync[{extra}]'"
+    )
+
+
+def test_slurm_needs_sbatch(monkeypatch):
+    monkeypatch.setattr(launchers.shutil, "which", lambda _: None)
+    with pytest.raises(GnnsyncError, match="there is no sbatch here"):
+        check_launcher(launcher("slurm"))
+
+
+def test_a_gpu_that_stays_idle_is_told(caplog):
+    check_launcher(launcher("ray_gpu"))
+    assert "add trainer=gpu" in caplog.text
+    caplog.clear()
+    check_launcher(launcher("ray_gpu", "trainer=gpu"))
+    assert not caplog.text

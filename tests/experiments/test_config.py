@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import pytest
+
+from gnnsync.experiments.config import ConfigError, build, job_hash, resolved
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("data.p=1.5", r"data\.p = 1\.5: must be a number in \[0, 1\]"),
+        ("data.eta=-0.1", r"data\.eta = -0\.1: .*\[0, 1\]"),
+        ("data.eta=much", r"data\.eta = 'much': must be a number"),
+        ("data.k=0", r"data\.k = 0: must be a whole number, at least 1"),
+        ("data.k=1.5", r"data\.k = 1\.5: must be a whole number"),
+        ("data.orientation=left", r"data\.orientation = 'left': .*random, upper, released"),
+        ("data.seeds=3", r"data\.seeds = 3: must be a list"),
+        ("prior.shape=0", r"prior\.shape = 0: must be"),
+        ("model.encoder.dropout=1", r"model\.encoder\.dropout = 1: must be"),
+        ("model.encoder.width=0", r"model\.encoder\.width = 0: must be"),
+        ("model.steps.count=0", r"model\.steps\.count = 0: must be"),
+        ("loss.norm=l7", r"loss\.norm = 'l7': must be one of frobenius, mean"),
+        ("optimizer.lr=-1", r"optimizer = .*Invalid learning rate: -1"),
+        ("trainer.max_steps=0", r"trainer\.max_steps = 0: must be"),
+        ("trainer.precision=16", r"trainer\.precision = 16: must be 32 or 64"),
+        ("trials=0", r"trials = 0: must be"),
+        ("seed=-1", r"seed = -1: must be"),
+        ("fit=maybe", r"fit = 'maybe': must be true or false"),
+        ("fit=false", r"fit = false: needs ckpt=PATH"),
+        ("ckpt=x.ckpt", r"ckpt = x\.ckpt: is evaluated with fit=false"),
+        ("sweep=../up", r"sweep = '\.\./up'"),
+    ],
+)
+def test_a_bad_value_is_one_line_that_names_its_key(composed, override, message):
+    with pytest.raises(ConfigError, match=message) as error:
+        build(composed(override))
+    assert "\n" not in str(error.value)
+
+
+def test_settings_that_go_together(composed):
+    settings, data, method = build(composed("data.k=2", "loss=cycle"))
+    assert data.k == 2
+    assert type(method.loss).__name__ == "CycleLoss"
+    assert settings.trials == 1
+
+
+class TestHash:
+    def test_is_stable_and_short(self, composed):
+        assert job_hash(composed()) == job_hash(composed())
+        assert len(job_hash(composed())) == 16
+
+    @pytest.mark.parametrize(
+        "override",
+        [
+            "output_dir=elsewhere",
+            "sweep=other",
+            "logger=none",
+            "resume=true",
+            "figures=false",
+            "checkpoint_every=7",
+            "threads=2",
+            "trainer.accelerator=auto",
+        ],
+    )
+    def test_ignores_what_is_not_science(self, composed, override):
+        assert job_hash(composed(override)) == job_hash(composed())
+
+    @pytest.mark.parametrize(
+        "override",
+        [
+            "data.eta=0.3",
+            "seed=1",
+            "trials=2",
+            "data/angles=uniform",
+            "loss.norm=frobenius",
+            "model/encoder=magnet",
+            "method=spectral_rn",
+            "trainer.max_steps=21",
+        ],
+    )
+    def test_tells_different_science_apart(self, composed, override):
+        assert job_hash(composed(override)) != job_hash(composed())
+
+    def test_a_classical_method_does_not_depend_on_the_model(self, composed):
+        plain = job_hash(composed("method=spectral_rn"))
+        assert job_hash(composed("method=spectral_rn", "model.encoder.width=3")) == plain
+
+
+def test_a_data_file_counts_by_its_content(tmp_path):
+    from hydra import compose, initialize_config_dir
+
+    from gnnsync.experiments.paths import conf_dir
+
+    def hashed(name: str) -> str:
+        with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+            return job_hash(compose("config", ["data=file", f"data.path={tmp_path / name}"]))
+
+    (tmp_path / "a.csv").write_text("a,b,1\n")
+    (tmp_path / "b.csv").write_text("a,b,1\n")
+    assert hashed("a.csv") == hashed("b.csv")
+    (tmp_path / "b.csv").write_text("a,b,2\n")
+    assert hashed("a.csv") != hashed("b.csv")
+
+
+def test_resolved_has_no_references(composed):
+    plain = resolved(composed())
+    assert "${" not in str(plain)
+    assert plain["method"]["training"]["max_steps"] == 20

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hydra import compose, initialize_config_dir
+
+from gnnsync.cli import main
+from gnnsync.errors import GnnsyncError
+from gnnsync.experiments import job
+from gnnsync.experiments.job import run_job
+from gnnsync.experiments.paths import conf_dir
+from tests.experiments.wandb_file import TrackedRun, read_finished
+
+
+def runs(folder: Path) -> list[TrackedRun]:
+    return [read_finished(path) for path in sorted(folder.rglob("*.wandb"))]
+
+
+@pytest.fixture
+def offline(composed, tmp_path, monkeypatch):
+    """Run small jobs that are tracked offline."""
+    pytest.importorskip("wandb", reason="needs wandb; install the wandb extra")
+    # What would make all runs one, if it were heeded.
+    monkeypatch.setenv("WANDB_RUN_ID", "same")
+    monkeypatch.setenv("WANDB_RESUME", "allow")
+
+    def run(*overrides: str):
+        return run_job(composed(f"output_dir={tmp_path}", "logger=wandb_offline", *overrides))
+
+    return run
+
+
+def test_a_run_holds_config_losses_summary_table_pictures_and_checkpoint(offline, tmp_path):
+    rows = offline("data.seeds=[1,2]", "loss=cycle", "logger.checkpoint=true", "logger.tags=[mine]")
+    (found,) = runs(tmp_path)
+    about = found.about
+    assert about.display_name == "gnnsync loss=CycleLoss, erdos_renyi, p=0.4, eta=0.2, k=1"
+    assert (about.project, about.run_group, about.job_type) == ("gnnsync", "debug", "gnnsync")
+    assert {"gnnsync", "erdos_renyi", "k=1", "mine"} <= set(about.tags)
+    assert found.config["method"]["loss"]["_target_"] == "gnnsync.learn.losses.CycleLoss"
+    assert found.config["data"]["eta"] == 0.2
+    assert found.config["job_hash"] == rows[0]["job_hash"]
+    assert "${" not in json.dumps(found.config)
+    assert [point["_step"] for point in found.history] == [1, 10, 20]
+    assert all(np.isfinite(point["loss/train"]) for point in found.history)
+    assert found.summary["mse"] == pytest.approx(np.mean([row["mse"] for row in rows]))
+    assert found.summary["replicas/nrows"] == 2
+    assert found.summary["figures/loss/format"] == found.summary["figures/angles/format"] == "png"
+    assert "model" in found.artifacts
+    assert found.exit_code == 0
+    (folder,) = [path.parent for path in tmp_path.rglob("*.wandb")]
+    assert folder.parent.parent.name == rows[0]["job_hash"]
+    (table,) = (json.loads(p.read_text()) for p in tmp_path.rglob("*.table.json"))
+    at = [table["columns"].index(name) for name in ("network_seed", "mse")]
+    assert [[row[i] for i in at] for row in table["data"]] == [
+        [row["network_seed"], row["mse"]] for row in rows
+    ]
+
+
+def test_jobs_in_one_process_have_a_run_each(offline, tmp_path):
+    for eta in (0.1, 0.2, 0.3):
+        offline("method=spectral_rn", "figures=false", f"data.eta={eta}")
+    found = runs(tmp_path)
+    assert len({run.about.run_id for run in found}) == 3
+    assert sorted(run.config["data"]["eta"] for run in found) == [0.1, 0.2, 0.3]
+    assert [run.exit_code for run in found] == [0, 0, 0]
+    assert not any("model" in run.artifacts for run in found)
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_job_that_breaks_off_ends_as_failed(offline, tmp_path, monkeypatch, error):
+    def broken(*_, **__):
+        raise error("in the middle")
+
+    monkeypatch.setattr(job, "result_rows", broken)
+    with pytest.raises(error, match="in the middle"):
+        offline("method=spectral_rn")
+    (found,) = runs(tmp_path)
+    assert found.exit_code == 1
+    assert "mse" not in found.summary
+    assert not list(tmp_path.rglob("result.json"))
+
+
+def test_a_map_is_among_the_pictures(offline, tmp_path):
+    points = tmp_path / "cloud.csv"
+    points.write_text("\n".join(f"{i % 8},{i // 8}" for i in range(64)))
+    small = ["data.neighbours=12", "data.eta=0.02", "data.seeds=[1]", "trials=1"]
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        cfg = compose(
+            "config",
+            [
+                "data=points",
+                f"data.path={points}",
+                "method=spectral_rn",
+                "logger=wandb_offline",
+                f"output_dir={tmp_path}",
+                *small,
+            ],
+        )
+    run_job(cfg)
+    (found,) = runs(tmp_path)
+    assert found.summary["figures/map/format"] == "png"
+    assert found.summary["ane"] >= 0
+
+
+def test_a_run_that_cannot_be_opened_does_not_stop_the_job(offline, tmp_path, monkeypatch, caplog):
+    import wandb
+
+    def refuse(**_):
+        raise wandb.Error("no room\nfor details")
+
+    monkeypatch.setattr(wandb, "init", refuse)
+    rows = offline("figures=false")
+    assert rows[0]["mse"] >= 0
+    assert "no run could be opened (no room); this job is not tracked" in caplog.text
+    monkeypatch.setattr(job, "result_rows", None)
+    with pytest.raises(TypeError, match="NoneType"):  # and hides no other error
+        offline("method=spectral_rn")
+
+
+def test_without_a_login_a_job_goes_on_offline_and_says_so(composed, tmp_path, monkeypatch, caplog):
+    pytest.importorskip("wandb", reason="needs wandb; install the wandb extra")
+    monkeypatch.delenv("WANDB_API_KEY", raising=False)
+    monkeypatch.setenv("NETRC", str(tmp_path / "none"))
+    run_job(composed(f"output_dir={tmp_path}", "logger=wandb", "method=spectral_rn"))
+    assert "Weights & Biases: no login found (run `wandb login` once" in caplog.text
+    (path,) = tmp_path.rglob("*.wandb")
+    assert path.parent.name.startswith("offline-run-")
+    assert read_finished(path).exit_code == 0
+
+
+def test_nothing_of_the_machine_goes_into_a_run(offline, tmp_path):
+    import getpass
+    import platform
+
+    offline("method=spectral_rn", "figures=false")
+    (found,) = runs(tmp_path)
+    assert found.about.host == "-"
+    assert not found.about.git.commit
+    assert not list(tmp_path.rglob("requirements.txt"))
+    assert not list(tmp_path.rglob("wandb-metadata.json"))
+    assert not list(tmp_path.rglob("output.log"))
+    content = next(tmp_path.rglob("*.wandb")).read_bytes()
+    assert platform.node().encode() not in content or len(platform.node()) < 4
+    assert f'"{getpass.getuser()}"'.encode() not in content
+
+
+@pytest.mark.parametrize("logger", ["wandb", "wandb_offline"])
+def test_a_missing_package_is_told_before_any_work(composed, tmp_path, monkeypatch, logger):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(job, "solve_replicas", None)
+    with pytest.raises(GnnsyncError, match=r"logger = wandb: .*pip install 'gnnsync\[wandb\]'"):
+        run_job(composed(f"output_dir={tmp_path}", f"logger={logger}"))
+
+
+def test_a_bad_option_is_one_line(composed, tmp_path):
+    for override, message in [
+        ("logger.mode=sometimes", r"logger\.mode = 'sometimes': must be one of online, offline"),
+        ("+logger.api_key=abc", r"logger = .*WandbTracker"),
+    ]:
+        with pytest.raises(GnnsyncError, match=message) as error:
+            run_job(composed(f"output_dir={tmp_path}", "logger=wandb", override))
+        assert "\n" not in str(error.value)
+
+
+def test_a_sweep_with_a_bad_logger_is_refused_as_a_whole(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["gnnsync"])
+    sweep = ["data.eta=0.1,0.2", f"output_dir={tmp_path}", "logger=wandb", "logger.mode=never"]
+    assert main(["run", "-m", *sweep]) == 2
+    assert "logger.mode = 'never': must be one of online, offline" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_csv_has_losses_and_final_metrics(composed, tmp_path):
+    rows = run_job(composed(f"output_dir={tmp_path}", "figures=false"))
+    (path,) = tmp_path.rglob("metrics.csv")
+    lines = list(csv.DictReader(path.open()))
+    losses = [
+        (int(line["step"]), float(line["loss/train"])) for line in lines if line["loss/train"]
+    ]
+    assert [step for step, _ in losses] == [1, 10, 20]
+    (mse,) = (float(line["mse"]) for line in lines if line["mse"])
+    assert mse == pytest.approx(rows[0]["mse"])
+
+
+def test_tensorboard_has_losses_metrics_and_pictures(composed, tmp_path):
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    rows = run_job(composed(f"output_dir={tmp_path}", "logger=tensorboard"))
+    found = events.EventAccumulator(str(next(tmp_path.rglob("tensorboard")))).Reload()
+    losses = found.Scalars("loss/evaluation")
+    assert [event.step for event in losses] == [1, 10, 20]
+    assert all(np.isfinite(event.value) for event in losses)
+    assert found.Scalars("mse")[0].value == pytest.approx(rows[0]["mse"], rel=1e-6)
+    assert set(found.Tags()["images"]) == {"loss", "angles"}
+
+
+def test_any_lightning_logger_can_be_named_and_its_options_are_not_kept(composed, tmp_path):
+    target = "+logger._target_=pytorch_lightning.loggers.CSVLogger"
+    small = ["method=spectral_rn", "figures=false", "logger=none", target, "+logger.prefix=secret"]
+    run_job(composed(f"output_dir={tmp_path}", *small))
+    (metrics,) = tmp_path.rglob("metrics.csv")
+    assert "secret-mse" in metrics.read_text()
+    for name in ("config.yaml", "result.json", "job.log", "hparams.yaml"):
+        assert "secret" not in next(tmp_path.rglob(name)).read_text()
+
+
+def test_a_failing_job_still_writes_its_losses(composed, tmp_path, monkeypatch):
+    monkeypatch.setattr(job, "result_rows", None)
+    with pytest.raises(TypeError):
+        run_job(composed(f"output_dir={tmp_path}"))
+    assert len(list(csv.DictReader(next(tmp_path.rglob("metrics.csv")).open()))) == 3

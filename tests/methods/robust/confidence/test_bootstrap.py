@@ -1,0 +1,95 @@
+"""Networks drawn anew from a solution."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gnnsync import MeasurementGraph
+from gnnsync.angles import wrap
+from gnnsync.data.measurement import barabasi_albert, erdos_renyi, random_geometric
+from gnnsync.methods.robust.confidence.bootstrap import _drawn, closure, redraw
+from gnnsync.methods.robust.confidence.error_propagation import _arcs
+from gnnsync.methods.robust.geometric.regions import is_extended
+from gnnsync.methods.robust.noise.mixture import LAPLACE, fit_mixture
+from tests.methods.networks import observed
+
+
+def _at_truth(graph):
+    return fit_mixture(graph, graph.angles, move=False)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "extended"),
+    [
+        (erdos_renyi(200, 0.05, 1), False),
+        (barabasi_albert(200, 0.05, 1), False),
+        (random_geometric(200, 0.06, 1), True),
+        (random_geometric(300, 0.12, 1), True),
+    ],
+    ids=["erdos_renyi", "barabasi_albert", "sparse geometric", "geometric"],
+)
+def test_which_graphs_have_regions(pairs, extended):
+    assert is_extended(observed(pairs), np.random.default_rng(0)) is extended
+
+
+def test_what_is_rigid_comes_again():
+    graph = observed(random_geometric(150, 0.15, 1), eta=0.2, inlier_noise=0.1)
+    redrawn = redraw(graph, fit_mixture(graph, graph.angles), np.random.default_rng(0))
+    assert redrawn.steady.min() > 0.6
+    assert redrawn.steady.mean() > 0.98
+    assert redrawn.excess == 0.0
+
+
+def test_halves_that_hang_by_few_edges_do_not():
+    """Rigid each, joined by five edges of which three measure: often two others agree as well."""
+    rng = np.random.default_rng(0)
+    half = erdos_renyi(40, 0.3, 1)
+    joints = np.stack([rng.permutation(40)[:5], 40 + rng.permutation(40)[:5]])
+    index = np.concatenate([half, half + 40, joints], axis=1)
+    angles = rng.uniform(0, 6, 80)
+    noise = np.where(rng.random(index.shape[1]) < 0.5, 0.3 * rng.standard_normal(), 0.0)
+    outlier = rng.random(index.shape[1]) < 0.6
+    outlier[-5:] = [True, True, False, False, False]
+    noise = np.where(outlier, rng.uniform(-3, 3, len(outlier)), noise)
+    offset = angles[index[0]] - angles[index[1]] + noise
+    graph = MeasurementGraph(index, offset, 80, angles=angles)
+    steady = redraw(graph, _at_truth(graph), np.random.default_rng(0)).steady
+    assert steady.mean() < 0.9
+
+
+@pytest.mark.parametrize("dof", [np.inf, 4.0, LAPLACE])
+def test_drawn_offsets_have_the_noise_of_the_fit(dof):
+    graph = observed(erdos_renyi(200, 0.3, 1), eta=0.3, inlier_noise=0.1)
+    fit = replace(_at_truth(graph), dof=dof)
+    drawn = _drawn(graph, fit, np.random.default_rng(0))
+    residual = np.abs(drawn.residual(fit.angles)[:, 0])
+    assert drawn.num_edges == graph.num_edges
+    assert (residual > 0.9).mean() == pytest.approx(0.3 * (1 - 0.9 / np.pi), abs=0.03)
+    middle = {np.inf: 0.674, 4.0: 0.741, LAPLACE: np.log(2)}[dof]
+    near = residual[(fit.edge_confidence > 0.5) & (residual < 0.9)]
+    assert np.median(near) == pytest.approx(middle * fit.sigma, rel=0.12)
+
+
+def test_closure_of_independent_noise_is_one_and_of_turned_nodes_nothing():
+    rng = np.random.default_rng(0)
+    i, j = np.triu_indices(60, 1)
+    still = np.zeros((60, 1))
+    alone = MeasurementGraph(np.stack([i, j]), 0.1 * rng.standard_normal(len(i)), 60)
+    turn = 0.1 * rng.standard_normal(60)
+    together = MeasurementGraph(np.stack([i, j]), wrap(turn[i] - turn[j]), 60)
+    for graph, value in ((alone, 1.0), (together, 0.0)):
+        fit = fit_mixture(graph, still, move=False)
+        assert closure(graph, fit, graph.triangles) == pytest.approx(value, abs=0.05)
+
+
+def test_noise_that_edges_share_falls_short():
+    """Every edge has the mean of the noise with which its two ends see their common neighbours."""
+    graph = observed(random_geometric(200, 0.15, 1), inlier_noise=0.02)
+    side, near, far = _arcs(graph, graph.triangles)
+    drawn = np.random.default_rng(1).standard_normal(2 * graph.num_edges)
+    count = np.maximum(np.bincount(side, minlength=graph.num_edges), 1)
+    shared = np.bincount(side, drawn[near] - drawn[far], graph.num_edges) / np.sqrt(count)
+    smooth = graph.replace(offset=graph.offset + 0.1 * shared)
+    fit = fit_mixture(smooth, graph.angles)
+    assert redraw(smooth, fit, np.random.default_rng(0)).excess > 0.05

@@ -1,1 +1,0 @@
-"""Slow exact references, written straight from the equations."""

@@ -1,0 +1,172 @@
+import tracemalloc
+from collections import Counter
+from itertools import combinations, permutations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import gnnsync.topology
+from gnnsync.angles import wrap
+from gnnsync.data.measurement import random_geometric
+from gnnsync.topology import distinct, draw_triangles, find_triangles
+
+
+def brute_force(edge_index: np.ndarray) -> set[frozenset[int]]:
+    """E
+    import numpy as np
+    from hypothesis import given
+    from hypothesis import strategies as st
+    from hypothesis.extra.numpy import arrays
+    from gnnsync.topology import distinct
+    very set of three edges that closes a triangle, by trying them all."""
+    pairs = [frozenset(pair) for pair in edge_index.T.tolist()]
+    found = set()
+    for edges in combinations(range(len(pairs)), 3):
+        sides = {pairs[e] for e in edges}
+        if len(sides) == 3 and len(frozenset.union(*sides)) == 3:
+            found.add(frozenset(edges))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_triangle_of_a_multigraph_exactly_once(make_multigraph, seed):
+    graph = make_multigraph(seed, n=8, m=30)
+    assert graph.num_parallel > 0
+    found = [frozenset(edges) for edges in graph.triangles.edges.tolist()]
+    assert len(found) == len(set(found))
+    assert set(found) == brute_force(graph.edge_index)
+
+
+@pytest.mark.parametrize("model", [nx.gnp_random_graph, nx.random_geometric_graph])
+def test_counts_per_node_agree_with_networkx(model):
+    reference = model(80, 0.2, seed=3)
+    index = np.array(list(reference.edges())).T
+    triangles = find_triangles(index, 80)
+    assert len(triangles) == sum(nx.triangles(reference).values()) // 3 > 0
+    corners = Counter()
+    for edges in triangles.edges:
+        corners.update(set(index[:, edges].ravel().tolist()))
+    assert {i: corners[i] for i in range(80)} == nx.triangles(reference)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_signs_close_the_walk(make_multigraph, seed):
+    graph = make_multigraph(seed, n=10, m=40)
+    triangles = graph.triangles
+    assert triangles.signs.dtype == np.int8
+    assert set(np.unique(triangles.signs)) <= {-1, 1}
+    assert np.abs(wrap(triangles.sums(graph.offset))).max() < 1e-12
+    # The same for any potential on the nodes, without reduction: each walk visits three nodes.
+    potential = np.random.default_rng(seed).standard_normal(graph.num_nodes)
+    differences = potential[graph.src] - potential[graph.dst]
+    np.testing.assert_allclose(triangles.sums(differences), 0, atol=1e-12)
+
+
+def test_signed_sum_of_a_known_triangle(triangle_and_tail):
+    triangles = triangle_and_tail.triangles
+    assert sorted(triangles.edges[0]) == [0, 1, 2]
+    assert len(triangles) == 1
+    assert abs(triangles.sums(triangle_and_tail.offset)[0]) == pytest.approx(0.3)
+
+
+def test_parallel_edges_give_one_triangle_per_combination():
+    # Pair {0,1} three times (one reversed), {1,2} twice, {0,2} once.
+    index = np.array([[0, 1, 0, 1, 2, 2], [1, 0, 1, 2, 1, 0]])
+    assert len(find_triangles(index, 3)) == 3 * 2 * 1
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        np.empty((2, 0), dtype=np.int64),
+        np.array([[0], [1]]),
+        np.array([[0, 1, 2, 3], [1, 2, 3, 0]]),
+        np.array([[0, 1, 0, 1], [1, 0, 1, 0]]),
+    ],
+    ids=["no edges", "one edge", "square", "one pair four times"],
+)
+def test_no_triangles(index):
+    triangles = find_triangles(index, 4)
+    assert len(triangles) == 0
+    assert triangles.edges.shape == triangles.signs.shape == (0, 3)
+    assert triangles.sums(np.zeros(index.shape[1])).shape == (0,)
+
+
+@pytest.mark.parametrize("wedges", [1, 7, 100])
+def test_chunks_change_nothing(make_multigraph, monkeypatch, wedges):
+    graph = make_multigraph(1, n=15, m=80)
+    whole = find_triangles(graph.edge_index, graph.num_nodes)
+    monkeypatch.setattr(gnnsync.topology, "_WEDGES_PER_CHUNK", wedges)
+    pieces = find_triangles(graph.edge_index, graph.num_nodes)
+    assert len(whole) > 100
+    np.testing.assert_array_equal(whole.edges, pieces.edges)
+    np.testing.assert_array_equal(whole.signs, pieces.signs)
+
+
+def test_relabelling_nodes_keeps_the_triangles(make_multigraph, rng):
+    graph = make_multigraph(4)
+    relabel = rng.permutation(graph.num_nodes)
+    moved = find_triangles(relabel[graph.edge_index], graph.num_nodes)
+    assert set(map(frozenset, moved.edges.tolist())) == brute_force(graph.edge_index)
+
+
+def test_working_memory_is_linear(monkeypatch):
+    """Peak memory follows chunk, edges and triangles, not n²: 4000² booleans alone are 16 MB."""
+    monkeypatch.setattr(gnnsync.topology, "_WEDGES_PER_CHUNK", 1 << 12)
+    n = 4000
+    pairs = random_geometric(n, 0.0125, 0)
+    tracemalloc.start()
+    triangles = find_triangles(pairs, n)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    words = 8 * (pairs.size + 3 * len(triangles) + n + (1 << 12))
+    assert len(triangles) > 1000
+    assert peak < 8 * words
+
+
+def test_complete_graph_has_all_of_them():
+    index = np.array(list(permutations(range(6), 2))).T  # every pair in both directions
+    assert len(find_triangles(index, 6)) == 20 * 2**3
+
+
+@pytest.mark.parametrize("enumerated", [True, False])
+def test_drawn_triangles_are_some_of_all_each_with_the_same_chance(enumerated, monkeypatch):
+    if not enumerated:
+        monkeypatch.setattr(gnnsync.topology, "_ENUMERATE_BELOW", 0)
+        monkeypatch.setattr(gnnsync.topology, "_WEDGES_PER_CHUNK", 16)
+    n, limit, draws = 14, 20, 400
+    rng = np.random.default_rng(5)
+    index = np.argwhere(np.triu(rng.random((n, n)) < 0.6, 1)).T
+    every = find_triangles(index, n)
+    place = {tuple(sorted(t)): i for i, t in enumerate(every.edges.tolist())}
+    assert len(every) > 2 * limit
+    count = np.zeros(len(every))
+    for draw in range(draws):
+        found = draw_triangles(index, n, limit, np.random.default_rng(draw))
+        assert len(found) == limit
+        which = [place[tuple(sorted(t))] for t in found.edges.tolist()]
+        assert len(set(which)) == limit
+        count[which] += 1
+        offset = rng.normal(size=n)[index]
+        np.testing.assert_allclose(found.sums(offset[0] - offset[1]), 0, atol=1e-12)
+    share = limit / len(every)
+    assert np.abs(count / draws - share).max() < 5 * np.sqrt(share * (1 - share) / draws)
+
+
+def test_a_generous_limit_draws_all_triangles():
+    index = np.argwhere(np.triu(np.ones((7, 7)), 1)).T
+    every, drawn = (
+        find_triangles(index, 7),
+        draw_triangles(index, 7, 1000, np.random.default_rng(0)),
+    )
+    np.testing.assert_array_equal(drawn.edges, every.edges)
+    np.testing.assert_array_equal(drawn.signs, every.signs)
+
+
+@given(arrays(np.int64, st.integers(0, 40), elements=st.integers(-5, 5)))
+def test_distinct_is_unique(values):
+    np.testing.assert_array_equal(distinct(values), np.unique(values))
