@@ -28,6 +28,10 @@ class ParameterError(GnnsyncError, ValueError):
         super().__init__(f"{name} = {value!r}: must be {allowed}")
 
 
+class ConfigError(GnnsyncError):
+    """A config is wrong: the message names the key, the value and what is allowed."""
+
+
 class GraphError(GnnsyncError, ValueError):
     """A measurement graph is malformed, or not fit for what is asked of it."""
 

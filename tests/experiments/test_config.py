@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from gnnsync.experiments.config import ConfigError, build, job_hash, resolved
+from gnnsync.errors import ConfigError
+from gnnsync.experiments.config import build
+from gnnsync.experiments.hashing import job_hash, resolved
 
 
 @pytest.mark.parametrize(

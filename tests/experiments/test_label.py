@@ -9,7 +9,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from gnnsync.cli import main
-from gnnsync.experiments.config import job_hash
+from gnnsync.experiments.hashing import job_hash
 from gnnsync.experiments.label import label_of
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.results.files import reproducing

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from gnnsync.experiments.composing import compose_config, hydra_configs
-from gnnsync.experiments.config import resolved
+from gnnsync.experiments.hashing import resolved
 from gnnsync.experiments.job import run_job
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.sweep.command import Command

@@ -82,7 +82,8 @@ def task(cfg: DictConfig) -> float | str | None:
 
 
 def _sweep_task(cfg: DictConfig) -> float | str | None:
-    from gnnsync.experiments.config import Settings, job_hash
+    from gnnsync.experiments.config import Settings
+    from gnnsync.experiments.hashing import job_hash
     from gnnsync.experiments.job import run_job, write_failure
     from gnnsync.experiments.sweep.launch import HELD
     from gnnsync.results.rows import summary

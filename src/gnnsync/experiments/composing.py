@@ -20,8 +20,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from gnnsync.errors import first_line
-from gnnsync.experiments.config import ConfigError
+from gnnsync.errors import ConfigError, first_line
 from gnnsync.experiments.explain import explain
 from gnnsync.experiments.paths import conf_dir
 

@@ -16,7 +16,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from gnnsync.data.base import SyncDataModule
 from gnnsync.experiments import console
-from gnnsync.experiments.config import Settings, build, job_hash, resolved
+from gnnsync.experiments.config import Settings, build
+from gnnsync.experiments.hashing import job_hash, resolved
 from gnnsync.experiments.label import label_of
 from gnnsync.experiments.loggers import Card, Findings, LossLogger, tracked
 from gnnsync.experiments.replicas import solve_replicas

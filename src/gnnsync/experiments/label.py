@@ -13,7 +13,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from gnnsync.experiments.config import resolved
+from gnnsync.experiments.hashing import resolved
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.methods import METHODS
 from gnnsync.results.files import reproducing

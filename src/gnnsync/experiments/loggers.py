@@ -16,8 +16,7 @@ from omegaconf import DictConfig
 from pytorch_lightning import Callback, LightningModule, Trainer
 from pytorch_lightning.loggers import Logger
 
-from gnnsync.errors import GnnsyncError
-from gnnsync.experiments.config import ConfigError
+from gnnsync.errors import ConfigError, GnnsyncError
 
 # A curve of some hundred points shows as much as one of a thousand, and costs less to send.
 _LOG_EVERY, _MOST_POINTS = 10, 500

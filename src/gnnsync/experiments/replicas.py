@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from gnnsync.data.base import SyncDataModule
-from gnnsync.experiments.config import ConfigError, Settings
+from gnnsync.errors import ConfigError
+from gnnsync.experiments.config import Settings
 from gnnsync.learn import GNNSync, Run
 from gnnsync.learn.features import MethodFeatures
 from gnnsync.results.outcome import Outcome, Replica

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from gnnsync.errors import ConfigError
 from gnnsync.experiments.composing import hydra_configs
-from gnnsync.experiments.config import ConfigError
 from gnnsync.experiments.sweep.preflight import check_command
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from omegaconf import DictConfig, OmegaConf
 
+from gnnsync.errors import ConfigError
 from gnnsync.experiments.composing import compose_config, parse_overrides
-from gnnsync.experiments.config import ConfigError
 from gnnsync.experiments.sweep.grid import Axis, Grid
 
 BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"

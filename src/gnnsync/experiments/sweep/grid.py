@@ -19,7 +19,7 @@ from gnnsync.experiments.composing import (
     merged_files,
     parse_overrides,
 )
-from gnnsync.experiments.config import resolved
+from gnnsync.experiments.hashing import resolved
 
 _REFERENCE = re.compile(r"\$\{[\w.]+\}")
 

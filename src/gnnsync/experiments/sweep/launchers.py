@@ -8,8 +8,7 @@ import shutil
 
 from omegaconf import DictConfig, OmegaConf
 
-from gnnsync.errors import check_real
-from gnnsync.experiments.config import ConfigError
+from gnnsync.errors import ConfigError, check_real
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gnnsync.experiments.config import SCIENCE, science_hash
+from gnnsync.experiments.hashing import SCIENCE, science_hash
 from gnnsync.experiments.sweep.grid import Grid
 from gnnsync.io.files import write_text
 from gnnsync.results.files import FAILURE, JOBS, RESULT, read_result, reproducing

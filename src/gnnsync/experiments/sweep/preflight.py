@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gnnsync.experiments.config import build, job_hash
+from gnnsync.experiments.config import build
+from gnnsync.experiments.hashing import job_hash
 from gnnsync.experiments.loggers import make_tracker
 from gnnsync.experiments.sweep.command import Command
 from gnnsync.experiments.sweep.grid import Grid
