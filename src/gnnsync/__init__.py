@@ -1,10 +1,41 @@
-"""gnnsync: angular synchronization, classical and learned."""
+"""gnnsync: angular synchronization, classical and learned.
 
-from gnnsync.graph import MeasurementGraph
-from gnnsync.io import read, write
-from gnnsync.solution import Solution
+The names below are loaded when they are first used, so that a command that needs none of them
+(`gnnsync --help`) starts without NumPy and SciPy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# A function and its module share this name: loaded now, the function has it for good.
 from gnnsync.solve import solve
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from gnnsync.graph import MeasurementGraph
+    from gnnsync.io import read, write
+    from gnnsync.solution import Solution
+
+__version__ = "0.2.0"
 
 __all__ = ["MeasurementGraph", "Solution", "__version__", "read", "solve", "write"]
+
+_HOMES = {
+    "MeasurementGraph": "gnnsync.graph",
+    "Solution": "gnnsync.solution",
+    "read": "gnnsync.io",
+    "write": "gnnsync.io",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'gnnsync' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

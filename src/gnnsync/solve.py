@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from gnnsync.errors import ParameterError
-from gnnsync.graph import MeasurementGraph
-from gnnsync.solution import Solution
-
+# `import gnnsync` loads this module, for its name is that of the function: whatever needs NumPy,
+# SciPy or torch is imported where it is used.
 if TYPE_CHECKING:
+    from gnnsync.graph import MeasurementGraph
     from gnnsync.methods import Method
+    from gnnsync.solution import Solution
 
 # Named here, so that their libraries are loaded only when asked for.
 LEARNED = ("gnnsync", "gnnsync_plus")
@@ -32,11 +32,12 @@ def solve(
         method: a name (`method_names` lists them) or a method object, such as
             `gnnsync.methods.GPM(refine=5)`.
         k: number of sets of angles that the measurements mix.
-        seed: of whatever chance the method uses.
+        seed: random seed.
     """
-    if not isinstance(graph, MeasurementGraph):
-        from gnnsync.io import read
+    from gnnsync.graph import MeasurementGraph
+    from gnnsync.io import read
 
+    if not isinstance(graph, MeasurementGraph):
         graph = read(graph)
     return find_method(method)(graph, k, seed=seed)
 
@@ -50,6 +51,7 @@ def method_names() -> list[str]:
 
 def find_method(method: str | Method) -> Method:
     """The method of this name with its default parameters, or the method itself."""
+    from gnnsync.errors import ParameterError
     from gnnsync.methods import METHODS
 
     if not isinstance(method, str):
