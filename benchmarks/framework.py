@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 import torch
-from tqdm import tqdm
+from rich.progress import track
 
 from benchmarks.section import Section, spread
 from gnnsync.data.measurement import erdos_renyi
@@ -36,7 +36,7 @@ def measure(repeats: int = 3) -> Section:
     """Interleaved repeats; the ratio is taken within one."""
     torch.set_num_threads(1)
     bare, full, starts = [], [], []
-    for _ in tqdm(range(repeats), desc="framework"):
+    for _ in track(range(repeats), description="framework"):
         bare.append(bare_seconds())
         full.append(job_seconds())
         starts.append(startup_seconds())

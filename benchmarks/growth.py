@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 import torch
-from tqdm import tqdm
+from rich.progress import track
 
 from benchmarks.clock import EpochClock
 from benchmarks.machine import peak_memory
@@ -44,7 +44,7 @@ LINEAR = (
 
 def measure(sizes: tuple[int, ...] = SIZES) -> Section:
     """Training and features at every size, and the slope of the step in the number of edges."""
-    found = [_in_process("train", n) for n in tqdm(sizes, desc="growth")]
+    found = [_in_process("train", n) for n in track(sizes, description="growth")]
     rows = [
         [
             f"{point['n']:,}",
@@ -79,7 +79,7 @@ def measure(sizes: tuple[int, ...] = SIZES) -> Section:
 def measure_methods(n: int = SIZES[-1]) -> Section:
     """Every classical method that is linear in m, at the largest size."""
     rows = []
-    for name in tqdm(LINEAR, desc=f"methods at n = {n:,}"):
+    for name in track(LINEAR, description=f"methods at n = {n:,}"):
         point = _in_process(name, n)
         rows.append(
             [

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from tqdm import tqdm
+from rich.progress import track
 
 from benchmarks.framework import ONE_THREAD
 from benchmarks.section import Section
@@ -49,7 +49,7 @@ def measure(repeats: int = 1) -> Section:
     }
     best: dict[str, Timing] = {}
     for _ in range(repeats):
-        for name, options in tqdm(installed.items(), desc="launchers"):
+        for name, options in track(list(installed.items()), description="launchers"):
             timing = _sweep(options)
             best[name] = min(timing, best.get(name, timing), key=lambda found: found.seconds)
     per_hour = {name: 3600.0 * JOBS / timing.seconds for name, timing in best.items()}

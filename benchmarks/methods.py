@@ -16,8 +16,8 @@ import sys
 import time
 
 import numpy as np
+from rich.progress import track
 from scipy.sparse.linalg import eigsh
-from tqdm import tqdm
 
 from benchmarks.section import Section, spread
 from gnnsync import MeasurementGraph
@@ -52,7 +52,7 @@ def measure(repeats: int = 9) -> Section:
         graph = networks(model, 0.5, (10,))[0]
         seconds: dict[str, list[float]] = {name: [] for name in ("eigsh", *METHODS)}
         # Interleaved, so that a busy machine slows all alike.
-        for seed in tqdm(range(repeats), desc=f"methods, {model}"):
+        for seed in track(range(repeats), description=f"methods, {model}"):
             for name in seconds:
                 fresh = graph.replace(angles=None, group=None)
                 matrix, _ = fresh.hermitian, fresh.components

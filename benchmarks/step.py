@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from tqdm import tqdm
+from rich.progress import track
 
 from benchmarks.clock import EpochClock
 from benchmarks.section import Section, spread
@@ -87,7 +87,7 @@ def measure(repeats: int = 5, only: str = "") -> Section:
         [],
         "Median and range over the repeats. R = 10 is a cell of the paper: 5 networks × 2 trials.",
     )
-    for cell in tqdm([cell for cell in CELLS if only in cell.name], desc="step"):
+    for cell in track([cell for cell in CELLS if only in cell.name], description="step"):
         row, ratios = _measure_cell(cell, repeats)
         section.rows.append(row)
         section.figures[cell.name] = ratios
