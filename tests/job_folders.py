@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+OLD_NAME = "{digest}"
 CELL = {
     "data.graph": "erdos_renyi",
     "data.angles": "GammaAngles",
@@ -21,8 +22,19 @@ CELL = {
 }
 
 
-def write_job(folder: Path, sweep: str = "study", *, seeds: int = 3, **changes: Any) -> Path:
-    """One finished job below `folder/sweep`; `mse` may be a list, one value per seed."""
+def write_job(
+    folder: Path,
+    sweep: str = "study",
+    *,
+    seeds: int = 3,
+    name: str = "job-{short}",
+    **changes: Any,
+) -> Path:
+    """One finished job below `folder/sweep`; `mse` may be a list, one value per seed.
+
+    `name` is the folder's name, with `{short}` for 8 digits of the job hash and `{digest}` for
+    all 16: `OLD_NAME` gives the folders of version 0.1.
+    """
     changes = {"method": "spectral", **changes}
     changes.setdefault("variant", changes["method"])
     digest = hashlib.sha256(repr(sorted(changes.items(), key=str)).encode()).hexdigest()[:16]
@@ -42,7 +54,7 @@ def write_job(folder: Path, sweep: str = "study", *, seeds: int = 3, **changes: 
         }
         for seed, value in enumerate(mse)
     ]
-    job = folder / sweep / digest
+    job = folder / sweep / name.format(digest=digest, short=digest[:8])
     job.mkdir(parents=True)
     line = [f"method={changes['method']}", f"data.eta={changes.get('data.eta', 0.4)}"]
     content = {"status": "success", "job_hash": digest, "rows": rows, "overrides": line}

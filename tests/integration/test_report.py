@@ -68,7 +68,7 @@ def test_tells_what_is_missing_and_reads_its_own_output_as_nothing(study, report
     told = capsys.readouterr().out
     assert "144 rows of 72 jobs" in told
     assert "2 jobs without a result: 1 failed, 1 missing" in told
-    assert "missing: data.p=0.2: not begun" in told
+    assert "missing: data.p=0.2: not started" in told
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,27 @@
-"""Reading the results of jobs from folders: rows in one table, and what is not there."""
+"""Collect the results of jobs from folders: rows in one table, and the jobs without a result."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from gnnsync.errors import GnnsyncError
+from gnnsync.results.columns import Columns, encodable
 from gnnsync.results.files import FAILURE, JOBS, RESULT, read_result, reproducing
 
 CONFIG = "config.yaml"
+_OF_JOB = {RESULT, FAILURE, CONFIG}
 _SCALARS = {str, int, float, bool, type(None)}
+# A job folder is called WORDS-HASH, with the first 8 digits of the job hash.
+_SHORT_HASH = re.compile(r".*-([0-9a-f]{8})")
 
 
 class ReportError(GnnsyncError):
@@ -28,11 +33,11 @@ class Absent:
     """A job that has no result.
 
     Args:
-        state: `failed`, `unfinished` (begun, and running or killed) or `missing` (never begun).
-        job_hash: its hash, the name of its folder.
-        sweep: the folder it belongs to.
-        line: the overrides that run it, if they are known.
-        reason: why, in words.
+        state: `failed`, `unfinished` (started, and running or killed) or `missing` (not started).
+        job_hash: its hash as far as it is known: all 16 digits, or the 8 in the folder's name.
+        sweep: name of the sweep's folder.
+        line: the overrides that run it; empty if they are not known.
+        reason: why there is no result.
     """
 
     state: str
@@ -44,14 +49,14 @@ class Absent:
 
 @dataclass
 class Collection:
-    """All that some folders hold.
+    """The contents of some result folders.
 
     Args:
-        rows: one per replica of each sweep, once; columns as in `result.json`.
+        rows: one per replica of each job; columns as in `result.json`.
         lines: the override line of every finished job, by hash.
-        folders: where each finished job lies, by hash.
+        folders: the folder of every finished job, by hash.
         absent: jobs without a result.
-        duplicates: finished jobs of the same sweep that were found again, and left out.
+        duplicates: number of finished jobs left out because their sweep already had them.
     """
 
     rows: pd.DataFrame
@@ -64,19 +69,23 @@ class Collection:
 def collect(directories: Iterable[Path]) -> Collection:
     """Read every job below the folders.
 
-    A job's folder holds `result.json`, `failure.json` or at least `config.yaml`. A folder of a
-    sweep may hold `jobs.json`, `{"jobs": [{"job_hash": ..., "overrides": [...]}, ...]}`: those of
-    its jobs that have no folder at all are missing.
+    A job folder holds `result.json`, `failure.json` or at least `config.yaml`. The hash of a
+    finished job is in its `result.json`; otherwise it comes from the folder's name, which is
+    `WORDS-HASH` with 8 digits, or all 16 digits alone in folders written before version 0.2. A
+    sweep folder may hold `jobs.json`,
+    `{"jobs": [{"job_hash": ..., "overrides": [...], "folder": ...}, ...]}` (`folder`, the name of
+    the job's folder, is optional): its jobs that have no folder are missing. Symbolic links
+    inside the folders, such as `latest`, are not followed.
     """
     found = Collection(pd.DataFrame())
-    columns = _Columns()
+    columns = Columns()
     seen: set[tuple[str, str]] = set()
     for directory in directories:
-        expected: list[tuple[str, str, str]] = []
-        absent: dict[str, Absent] = {}
+        planned: list[_Planned] = []
+        absent: dict[Path, Absent] = {}
         for folder, names in _folders(directory):
             if JOBS in names:
-                expected += _expected(folder)
+                planned += _planned(folder)
             elif RESULT in names and (result := _result(folder)) is not None:
                 digest = str(result["job_hash"])
                 job = (str(result["rows"][0].get("sweep")), digest)
@@ -87,22 +96,25 @@ def collect(directories: Iterable[Path]) -> Collection:
                 found.lines[digest] = _line(result.get("overrides"))
                 found.folders[digest] = folder
                 columns.add(result["rows"])
-            elif {RESULT, FAILURE, CONFIG} & names:
-                absent[folder.name] = _absent(folder, names)
-        known = found.lines.keys() | absent.keys()  # a job done in another sweep is done
-        lines = {digest: line for digest, _, line in expected}
-        found.absent += [_with_line(job, lines.get(job.job_hash, "")) for job in absent.values()]
-        found.absent += [
-            Absent("missing", digest, sweep, line, "not begun")
-            for digest, sweep, line in expected
-            if digest not in known
-        ]
+            elif _OF_JOB & names:
+                absent[folder] = _absent(folder, names)
+        found.absent += _without_result(absent, planned, done=set(found.lines))
     found.rows = columns.frame()
     return found
 
 
+@dataclass(frozen=True)
+class _Planned:
+    """A job that `jobs.json` lists; `folder` is its folder's name, empty if not stated."""
+
+    job_hash: str
+    sweep: str
+    line: str
+    folder: str
+
+
 def _folders(top: Path) -> Iterator[tuple[Path, set[str]]]:
-    """Folders of jobs and sweeps with the names of their files; nothing below a job's folder."""
+    """Folders of jobs and sweeps with the names of their entries; job folders are not entered."""
     if not top.is_dir():
         raise ReportError(f"{top}: no such folder")
     waiting = [top]
@@ -114,15 +126,15 @@ def _folders(top: Path) -> Iterator[tuple[Path, set[str]]]:
         except OSError as error:
             raise ReportError(f"{folder}: cannot be read: {error.strerror or error}") from None
         names = {entry.name for entry in entries}
-        if names & {RESULT, FAILURE, CONFIG, JOBS}:
+        if names & {*_OF_JOB, JOBS}:
             yield folder, names
-        if not names & {RESULT, FAILURE, CONFIG}:
+        if not names & _OF_JOB:
             inner = sorted(e.name for e in entries if e.is_dir(follow_symlinks=False))
             waiting += [folder / name for name in reversed(inner)]
 
 
 def _result(folder: Path) -> dict[str, Any] | None:
-    """A result whose rows are flat, as any that a job has written; None otherwise."""
+    """The content of `result.json` if its rows are flat, as a job writes them; None otherwise."""
     result = read_result(folder)
     if result is None or not isinstance(result["rows"], list):
         return None
@@ -132,42 +144,69 @@ def _result(folder: Path) -> dict[str, Any] | None:
     return result if isinstance(result.get("job_hash"), str) else None
 
 
+def _without_result(
+    absent: dict[Path, Absent], planned: list[_Planned], done: set[str]
+) -> list[Absent]:
+    """Jobs with a folder and no result, then planned jobs without a folder.
+
+    A folder belongs to the planned job that names it, or else to the one whose hash is, or begins
+    with, the hash in the folder's name. A job that is done in another sweep is done.
+    """
+    by_folder = {(job.sweep, job.folder): job for job in planned if job.folder}
+    by_hash = {job.job_hash[:digits]: job for job in planned for digits in (8, None)}
+    listed, started = [], set(done)
+    for folder, job in absent.items():
+        plan = by_folder.get((job.sweep, folder.name)) or by_hash.get(job.job_hash)
+        if plan is not None:
+            job = replace(job, job_hash=plan.job_hash, line=job.line or plan.line)
+        started.add(job.job_hash)
+        listed.append(job)
+    return listed + [
+        Absent("missing", job.job_hash, job.sweep, job.line, "not started")
+        for job in planned
+        if job.job_hash not in started
+    ]
+
+
 def _absent(folder: Path, names: set[str]) -> Absent:
-    sweep = folder.parent.name
+    """The job of a folder without a readable result."""
+    short = _SHORT_HASH.fullmatch(folder.name)
+    digest, sweep = short.group(1) if short else folder.name, folder.parent.name
     if FAILURE in names:
         note = _read_json(folder / FAILURE)
         note = note if isinstance(note, dict) else {}
-        told = f"{note.get('kind', 'error')}: {note.get('error', 'the note cannot be read')}"
-        # Shown in a terminal, where a character may be a command.
-        reason = _writable("".join(c if c.isprintable() else " " for c in told))
-        return Absent("failed", folder.name, sweep, _line(note.get("overrides")), reason)
+        text = f"{note.get('kind', 'error')}: {note.get('error', f'{FAILURE} cannot be read')}"
+        # Printed in a terminal, where control characters could be commands.
+        reason = encodable("".join(c if c.isprintable() else " " for c in text))
+        return Absent("failed", digest, sweep, _line(note.get("overrides")), reason)
     if RESULT in names:
-        return Absent("unfinished", folder.name, sweep, "", f"{RESULT} cannot be read")
-    return Absent("unfinished", folder.name, sweep, "", "begun: still running, or killed")
+        return Absent("unfinished", digest, sweep, "", f"{RESULT} cannot be read")
+    return Absent("unfinished", digest, sweep, "", "started: still running, or killed")
 
 
-def _expected(folder: Path) -> list[tuple[str, str, str]]:
-    """Hash, sweep and line of the jobs that `jobs.json` lists."""
+def _planned(folder: Path) -> list[_Planned]:
+    """The jobs that the `jobs.json` of a sweep folder lists."""
     listed = _read_json(folder / JOBS)
     jobs = listed.get("jobs") if isinstance(listed, dict) else listed
     if not isinstance(jobs, list):
         return []
     return [
-        (str(job["job_hash"]), folder.name, _line(job.get("overrides")))
+        _Planned(
+            job_hash=str(job["job_hash"]),
+            sweep=folder.name,
+            line=_line(job.get("overrides")),
+            folder=Path(str(job.get("folder") or "")).name,
+        )
         for job in jobs
         if isinstance(job, dict) and "job_hash" in job
     ]
 
 
-def _with_line(job: Absent, line: str) -> Absent:
-    return job if job.line else Absent(job.state, job.job_hash, job.sweep, line, job.reason)
-
-
 def _line(overrides: Any) -> str:
-    """Overrides as one would type them; empty if they are not known."""
+    """Overrides as typed in a shell; empty if they are not known."""
     if not isinstance(overrides, list) or not all(isinstance(text, str) for text in overrides):
         return ""
-    return _writable(shlex.join(reproducing(overrides)))
+    return encodable(shlex.join(reproducing(overrides)))
 
 
 def _read_json(path: Path) -> Any:
@@ -175,43 +214,3 @@ def _read_json(path: Path) -> Any:
         return json.loads(path.read_text())
     except (OSError, ValueError):
         return None
-
-
-class _Columns:
-    """Rows gathered by column: a hundred thousand dictionaries would take a gigabyte."""
-
-    def __init__(self) -> None:
-        self._values: dict[str, list[Any]] = {}
-        self._count = 0
-
-    def add(self, rows: list[dict[str, Any]]) -> None:
-        for name in dict.fromkeys(name for row in rows for name in row):
-            column = self._values.setdefault(name, [])
-            column.extend([None] * (self._count - len(column)))
-            column.extend([row.get(name) for row in rows])
-        self._count += len(rows)
-
-    def frame(self) -> pd.DataFrame:
-        for column in self._values.values():
-            column.extend([None] * (self._count - len(column)))
-        return pd.DataFrame({name: _series(values) for name, values in self._values.items()})
-
-
-def _series(values: list[Any]) -> pd.Series:
-    """One type per column: numbers if all are, true and false if all are, else text."""
-    kinds = {type(value) for value in values} - {type(None)}
-    if kinds <= {int, float}:
-        return pd.Series(values, dtype="int64" if kinds == {int} and None not in values else float)
-    if kinds == {bool}:
-        return pd.Series(values, dtype="boolean")
-    texts = [None if v is None else str(v) for v in values]
-    try:
-        "".join(filter(None, texts)).encode()
-    except UnicodeEncodeError:
-        texts = [t and _writable(t) for t in texts]
-    return pd.Series(texts, dtype="str")
-
-
-def _writable(text: str) -> str:
-    """JSON can hold halves of characters, which no file can."""
-    return text.encode(errors="replace").decode()
