@@ -23,7 +23,7 @@ LAYERS = {
     3: "results experiments report cli",
 }
 # Old names of rooms, kept for a version.
-DEPRECATED = {"pictures"}
+DEPRECATED = {"pictures", "summary", "triangles"}
 LAYER = {room: layer for layer, rooms in LAYERS.items() for room in rooms.split()}
 # The lowest layer that may import these.
 LOWEST = {"hydra": 3, "omegaconf": 3, "wandb": 3, "hydra_plugins": 3}
@@ -158,10 +158,18 @@ def test_nothing_imports_a_deprecated_room():
     assert {room(user) for user in users} <= DEPRECATED
 
 
-def test_the_old_name_of_plots_still_works():
-    with pytest.warns(DeprecationWarning, match=r"gnnsync\.plots"):
-        maps = importlib.import_module("gnnsync.pictures.maps")
-    assert maps.map_grid is importlib.import_module("gnnsync.plots.maps").map_grid
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [
+        ("gnnsync.pictures.maps", "gnnsync.plots.maps", "map_grid"),
+        ("gnnsync.summary", "gnnsync.solution", "summarize"),
+        ("gnnsync.triangles", "gnnsync.topology", "find_triangles"),
+    ],
+)
+def test_old_names_of_modules_still_work(old, new, name):
+    with pytest.warns(DeprecationWarning, match="is now gnnsync"):
+        module = importlib.import_module(old)
+    assert getattr(module, name) is getattr(importlib.import_module(new), name)
 
 
 def test_the_check_sees_every_form_of_import():
