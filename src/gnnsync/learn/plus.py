@@ -20,7 +20,7 @@ def gnnsync_plus(**changes: Any) -> GNNSync:
     """GNNSync with the parts that measured best; any of its fields can be changed.
 
     Features from `auto`, the connection network, reweighted steps and the robust loss; the same
-    as `method=gnnsync_plus` on the command line. docs/frontier.md tells what each part gains.
+    as `method=gnnsync_plus` on the command line. docs/results.md measures what each part gains.
     """
     parts: dict[str, Any] = {
         "features": MethodFeatures(Auto()),
