@@ -6,17 +6,16 @@ import pytest
 
 from gnnsync.report.aggregation import (
     LABEL,
-    NOISE,
     aggregate,
     data_columns,
+    distinct_replicas,
     labelled,
-    ordered,
-    said,
-    values_in_order,
+    sweep_names,
 )
+from gnnsync.report.naming import NOISE
 
 
-def test_mean_spread_number_and_line_of_a_point():
+def test_mean_deviation_number_and_line_of_a_point():
     rows = pd.DataFrame(
         {
             "label": ["a", "a", "a", "b"],
@@ -34,7 +33,7 @@ def test_mean_spread_number_and_line_of_a_point():
     assert second["mse_n"] == 0
 
 
-def test_budgets_that_differ_are_told_and_those_that_do_not_are_not():
+def test_budgets_are_in_the_label_where_they_differ():
     rows = pd.DataFrame(
         {
             "variant": ["gnnsync", "gnnsync", "plus", "gpm"],
@@ -61,16 +60,10 @@ def test_data_columns_are_the_axes_of_the_paper_and_what_varies():
     assert data_columns(rows) == ["data.k", "data.graph", "data.inlier_noise"]
 
 
-def test_order_and_words_of_the_paper():
-    assert ordered(["zeta", "trivial", "gnnsync tau=0.1", "spectral", "gnnsync"]) == [
-        "gnnsync",
-        "gnnsync tau=0.1",
-        "spectral",
-        "trivial",
-        "zeta",
-    ]
-    graphs = pd.Series(["own", "random_geometric", "erdos_renyi"])
-    assert values_in_order("data.graph", graphs) == ["erdos_renyi", "random_geometric", "own"]
-    assert said("data.graph", "erdos_renyi") == "ERO"
-    assert said("data.p", 0.05) == "p = 0.05"
-    assert said("data.angles", "GammaAngles") == "prior 1: gamma"
+def test_a_replica_of_several_sweeps_counts_once():
+    rows = pd.DataFrame(
+        {"sweep": ["b", "a", "a"], "job_hash": "1", "network_seed": [1, 1, 2], "trial": 0}
+    )
+    assert distinct_replicas(rows)["network_seed"].tolist() == [1, 2]
+    assert sweep_names(rows) == ["a", "b"]
+    assert sweep_names(rows.drop(columns="sweep")) == []

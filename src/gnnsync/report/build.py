@@ -1,10 +1,9 @@
-"""A whole report: table of rows, figures, tables and the page, written into one folder."""
+"""Write a report into one folder: the rows, figures, tables and the HTML page."""
 
 from __future__ import annotations
 
 import io
-import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -14,28 +13,28 @@ from pathlib import Path
 import pandas as pd
 
 from gnnsync.io.files import writable_directory, write_bytes, write_text
+from gnnsync.report.aggregation import distinct_replicas, sweep_names
 from gnnsync.report.figures import FORMATS, Drawing, drawings, save
 from gnnsync.report.page import page
 from gnnsync.report.parts import file_name
 from gnnsync.report.tables import save_table, tables
 from gnnsync.results.collect import Collection, ReportError, collect
 
-log = logging.getLogger(__name__)
-
 ROWS, PAGE = "rows.parquet", "index.html"
-# Starting a process costs as much as a few figures.
-_WORTH_A_POOL = 4
+# Starting the processes of a pool takes as long as drawing a few figures.
+_LEAST_FIGURES_FOR_POOL = 4
+_LONGEST_TITLE = 120  # characters of the page's title
 
 
 @dataclass
 class Report:
-    """What was written, and from what.
+    """The files of a report and the results it was made from.
 
     Args:
-        folder: where.
+        folder: folder of the report.
         collection: the rows, and the jobs without a result.
-        figures: files of figures.
-        tables: files of tables.
+        figures: figure files.
+        tables: table files.
     """
 
     folder: Path
@@ -54,19 +53,23 @@ def write_report(
     """Read all jobs below the folders and write the report.
 
     Args:
-        directories: folders of sweeps, of jobs, or of whole outputs.
-        output: folder of the report; by default `report` in the one folder read, or here.
+        directories: folders of sweeps, of jobs, or of several sweeps.
+        output: folder of the report; by default `report` in the folder read, or in the current
+            one if several are read.
         together: one set of figures and tables for all sweeps instead of one for each.
-        workers: processes that draw.
+        workers: number of processes that draw figures.
+
+    Raises:
+        ReportError: there is no finished job in the folders.
     """
     collection = collect(directories)
     if collection.rows.empty:
-        raise ReportError(f"{', '.join(map(str, directories))}: {_nothing(collection)}")
+        raise ReportError(f"{', '.join(map(str, directories))}: {_why_empty(collection)}")
     inside = directories[0] if len(directories) == 1 else Path()
     folder = writable_directory(output if output is not None else inside / "report")
     report = Report(folder, collection)
     _write_parquet(with_lines(collection), folder / ROWS)
-    heading = "gnnsync: " + ", ".join(sorted(map(str, _sweeps(collection.rows))))
+    heading = "gnnsync: " + ", ".join(sweep_names(collection.rows))
     write_text(folder / PAGE, page(collection, _short(heading)))
     drawn: list[tuple[Drawing, Path]] = []
     for sub, rows in _sets(collection.rows, together):
@@ -84,32 +87,27 @@ def save_all(
     for folder in {folder for _, folder in drawn}:
         writable_directory(folder)
     arguments = [d for d, _ in drawn], [folder for _, folder in drawn], repeat(tuple(formats))
-    if workers > 1 and len(drawn) >= _WORTH_A_POOL:
-        # Fresh processes: a copy of one that has threads may lock up.
+    if workers > 1 and len(drawn) >= _LEAST_FIGURES_FOR_POOL:
+        # Spawned, not forked: a forked copy of a process with threads can deadlock.
         with ProcessPoolExecutor(min(workers, len(drawn)), get_context("spawn")) as pool:
             return [path for paths in pool.map(save, *arguments) for path in paths]
     return [path for paths in map(save, *arguments) for path in paths]
 
 
 def with_lines(collection: Collection) -> pd.DataFrame:
-    """The rows with a column `overrides`: the line that runs the job again."""
+    """The rows with a column `overrides`, the arguments of `gnnsync run` that reproduce the job."""
     return collection.rows.assign(overrides=collection.rows["job_hash"].map(collection.lines))
 
 
-def _sets(rows: pd.DataFrame, together: bool) -> Iterable[tuple[str, pd.DataFrame]]:
-    """The rows of each sweep with the name of its folder; of all if they belong together."""
-    names = _sweeps(rows)
+def _sets(rows: pd.DataFrame, together: bool) -> list[tuple[str, pd.DataFrame]]:
+    """Subfolder and rows of each set of figures: one per sweep, or one for all."""
+    names = sweep_names(rows)
     if together or len(names) < 2:
-        keys = [c for c in ("job_hash", "network_seed", "trial") if c in rows]
-        return [("", rows.drop_duplicates(keys, ignore_index=True))]
+        return [("", distinct_replicas(rows))]
     return [(file_name(name), rows[rows["sweep"] == name]) for name in names]
 
 
-def _sweeps(rows: pd.DataFrame) -> list[str]:
-    return sorted(map(str, rows["sweep"].dropna().unique())) if "sweep" in rows else []
-
-
-def _nothing(collection: Collection) -> str:
+def _why_empty(collection: Collection) -> str:
     if not collection.absent:
         return "no results found: give a folder in which `gnnsync run` has written"
     states = [job.state for job in collection.absent]
@@ -119,7 +117,7 @@ def _nothing(collection: Collection) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 120 else text[:117] + "..."
+    return text if len(text) <= _LONGEST_TITLE else text[: _LONGEST_TITLE - 3] + "..."
 
 
 def _write_parquet(rows: pd.DataFrame, path: Path) -> None:

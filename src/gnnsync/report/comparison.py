@@ -1,4 +1,4 @@
-"""One figure of a whole sweep: MSE against noise, a panel for every kind of data."""
+"""One figure of a whole sweep: MSE against noise, one panel per data set."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from gnnsync.report.aggregation import LABEL, NOISE, aggregate, data_columns, labelled, said
+from gnnsync.report.aggregation import LABEL, aggregate, data_columns, labelled
 from gnnsync.report.figures import noise_curves
+from gnnsync.report.naming import NOISE, fact
 from gnnsync.report.panels import draw_panels
 from gnnsync.report.styles import styles
 
-_ACROSS = 4
+_PANELS_PER_ROW = 4
 
 
 def varies(rows: pd.DataFrame) -> bool:
@@ -21,7 +22,7 @@ def varies(rows: pd.DataFrame) -> bool:
 
 
 def comparison_figure(rows: pd.DataFrame) -> Figure:
-    """One panel per kind of data, one line per variant: mean ± standard deviation over replicas.
+    """One panel per data set, one line per variant: mean ± standard deviation over replicas.
 
     The band between oracle and certifiable limit is shaded. Lines of learned methods are dashed.
     """
@@ -31,12 +32,13 @@ def comparison_figure(rows: pd.DataFrame) -> Figure:
     groups: Any = rows.groupby(keys, dropna=False) if keys else [((), rows)]
     panels = [
         (
-            ", ".join(said(name, value) for name, value in zip(keys, values, strict=True)),
+            ", ".join(fact(name, value) for name, value in zip(keys, values, strict=True)),
             aggregate(part, [NOISE, LABEL], ["mse"]),
         )
         for values, part in groups
     ]
-    common = [said(name, rows[name].iloc[0]) for name in columns if name not in keys]
-    arranged = [panels[i : i + _ACROSS] for i in range(0, len(panels), _ACROSS)]
-    looks = styles(list(rows[LABEL]))
-    return draw_panels(arranged, noise_curves(rows, "mse"), looks, ", ".join(common))
+    common = [fact(name, rows[name].iloc[0]) for name in columns if name not in keys]
+    arranged = [panels[i : i + _PANELS_PER_ROW] for i in range(0, len(panels), _PANELS_PER_ROW)]
+    return draw_panels(
+        arranged, noise_curves(rows, "mse"), styles(list(rows[LABEL])), ", ".join(common)
+    )

@@ -1,12 +1,14 @@
-"""The figures that rows allow: error against noise, ablations, features, τ, and maps."""
+"""The figures of a set of rows: error against noise, ablations, features, τ, and maps.
+
+Each figure is drawn only if its horizontal axis has several values in the rows.
+"""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -14,37 +16,26 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from gnnsync.io.files import write_bytes
+from gnnsync.io.figure_file import write_figure
 from gnnsync.plots.maps import map_grid
-from gnnsync.report.aggregation import (
-    DENSITY,
-    GRAPH,
-    LABEL,
-    METRICS,
-    NOISE,
-    PRIOR,
-    aggregate,
-    labelled,
-    ordered,
-)
+from gnnsync.report.aggregation import LABEL, aggregate, labelled
+from gnnsync.report.naming import DENSITY, GRAPH, METRICS, NOISE, PRIOR, in_paper_order
 from gnnsync.report.panels import Curves, literal, panel_grid
 from gnnsync.report.parts import parts
 from gnnsync.report.styles import Style, styles
 
 FORMATS = ("png", "pdf")
-_MOST_MAPS = 12  # along either side of a grid
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "pdf": {"metadata": {"CreationDate": None}},  # the same rows give the same file
-    "png": {"pil_kwargs": {"compress_level": 4}},  # twice as fast, a tenth larger
-}
+_DPI = 130
+_MOST_MAPS = 12  # rows and columns of a grid of maps
+_LIGHTEST = 0.85  # position in the colour map of the last noise level; above it is too pale
 
 
 class Drawing(Protocol):
-    """A figure yet to be drawn: small, and drawn in another process if need be."""
+    """The content of a figure, small enough to be sent to the process that draws it."""
 
     @property
     def name(self) -> str:
-        """Of its files, without the ending."""
+        """File name without the ending."""
 
     def figure(self) -> Figure:
         """Draw it."""
@@ -82,7 +73,7 @@ class MapDrawing:
 
 
 def drawings(rows: pd.DataFrame, folders: Mapping[str, Path] | None = None) -> list[Drawing]:
-    """All figures for these rows; with the folders of the jobs (by hash) also the maps."""
+    """All figures of these rows; with the folders of the jobs (by job hash) also the maps."""
     if rows.empty:
         return []
     rows = labelled(rows)
@@ -100,19 +91,16 @@ def drawings(rows: pd.DataFrame, folders: Mapping[str, Path] | None = None) -> l
 
 
 def save(drawing: Drawing, folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Draw it and write it whole, in each format."""
+    """Draw a figure and write it in each format; returns the files."""
     figure = drawing.figure()
-    paths = []
-    for ending in formats:
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=ending, dpi=130, **_OPTIONS.get(ending, {}))
-        paths.append(folder / f"{drawing.name}.{ending}")
-        write_bytes(paths[-1], buffer.getvalue())
+    paths = [folder / f"{drawing.name}.{ending}" for ending in formats]
+    for path in paths:
+        write_figure(figure, path, dpi=_DPI)
     return paths
 
 
 def _against_noise(kind: str, rows: pd.DataFrame, metric: str) -> Iterator[Drawing]:
-    """A metric against η, a line per variant."""
+    """A metric against η, one line per variant."""
     if rows.empty or metric not in rows or NOISE not in rows:
         return
     looks = styles(list(rows[LABEL]))
@@ -123,14 +111,14 @@ def _against_noise(kind: str, rows: pd.DataFrame, metric: str) -> Iterator[Drawi
 
 
 def noise_curves(rows: pd.DataFrame, metric: str) -> Curves:
-    """A metric against η, a line per variant; the limits behind the MSE."""
+    """Axes of a metric against η, one line per variant; the MSE has the limit band behind it."""
     return Curves(
         NOISE, metric, LABEL, _noise_label(rows), METRICS[metric], symlog=True, band=metric == "mse"
     )
 
 
 def _ablation(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of one learned method that differ in its steps alone; none if the steps do not vary."""
+    """Rows of one learned method that differ in its steps only; none if the steps do not vary."""
     steps = [name for name in rows if str(name).startswith("model.steps")]
     learned = rows[rows["model.steps"].notna()] if "model.steps" in rows else rows.iloc[:0]
     if learned.empty:
@@ -145,7 +133,7 @@ def _ablation(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _improvement(rows: pd.DataFrame) -> Iterator[Drawing]:
-    """How far the network gets beyond its input features, a line per kind of features."""
+    """MSE of the input features minus that of the network, one line per kind of features."""
     if not {"model.features", "mse_features", "mse"} <= set(rows) or NOISE not in rows:
         return
     own = rows[rows["mse_features"].notna() & rows["mse"].notna()]
@@ -162,7 +150,7 @@ def _improvement(rows: pd.DataFrame) -> Iterator[Drawing]:
 
 
 def _tau(rows: pd.DataFrame) -> Iterator[Drawing]:
-    """MSE against τ of the loss cycle + τ·upset, a line per noise level."""
+    """MSE against τ of the loss cycle + τ·upset, one line per noise level."""
     if not {"loss.tau", "mse"} <= set(rows) or NOISE not in rows:
         return
     own = rows[rows["loss.tau"].notna() & rows["mse"].notna()]
@@ -170,7 +158,7 @@ def _tau(rows: pd.DataFrame) -> Iterator[Drawing]:
         return
     own = own.assign(noise=own[NOISE].map(lambda eta: f"η = {eta:g}"))
     levels = list(own.sort_values(NOISE)["noise"].unique())
-    shades = colormaps["viridis"](np.linspace(0, 0.85, len(levels)))
+    shades = colormaps["viridis"](np.linspace(0, _LIGHTEST, len(levels)))
     looks = {n: Style(to_hex(c), "o", False) for n, c in zip(levels, shades, strict=True)}
     curves = Curves("loss.tau", "mse", "noise", "τ", "MSE", symlog=True)
     for name, heading, part in parts("tau", own):
@@ -180,14 +168,14 @@ def _tau(rows: pd.DataFrame) -> Iterator[Drawing]:
 
 
 def _maps(rows: pd.DataFrame, folders: Mapping[str, Path]) -> Iterator[Drawing]:
-    """A grid of maps for every cloud and prior: the first network and trial of each job."""
+    """One grid of maps per point cloud and prior: the first network and trial of each job."""
     if "ane" not in rows:
         return
     stitched = rows[rows["ane"].notna()]
     for name, _, part in parts("maps", stitched, apart=(GRAPH, PRIOR)):
         files: dict[tuple[str, str], Path] = {}
         levels = sorted(part[NOISE].unique())[:_MOST_MAPS]
-        for label in ordered(list(part[LABEL]))[:_MOST_MAPS]:
+        for label in in_paper_order(list(part[LABEL]))[:_MOST_MAPS]:
             own = part[part[LABEL] == label].drop_duplicates(NOISE).set_index(NOISE)["job_hash"]
             for eta in (level for level in levels if level in own):
                 path = folders.get(own[eta], Path()) / "solutions.npz"

@@ -1,10 +1,10 @@
-"""Curves of points in a grid of panels, with error bars, and the limit band behind them."""
+"""Grids of panels: one curve with error bars per variant, and the limit band behind them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,18 +15,19 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from gnnsync.report.aggregation import (
-    DENSITY,
-    GRAPH,
-    LIMITS,
-    PRIOR,
-    said,
-    values_in_order,
-)
+from gnnsync.report.aggregation import LIMITS
+from gnnsync.report.naming import DENSITY, GRAPH, PRIOR, fact, values_in_order
 from gnnsync.report.styles import Style
 
 _BAND = "#dfe3e8"
 _BAND_LABEL = "limit: oracle to certifiable"
+# Errors of exact methods lie below this: the vertical axis is linear there, logarithmic above.
+_LINEAR_BELOW = 0.01
+_LINEAR_DECADES = 0.5  # height of the linear part, in decades of the logarithmic one
+_TICKS = (0.01, 0.1, 1, 10, 100)
+# Empty room beside the curves, as a fraction of the axis.
+_ROOM_ACROSS, _ROOM_DOWN = 0.04, 0.06
+_LOG_ROOM = 1.25  # factor above the highest point of a logarithmic axis
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ class Curves:
     Args:
         x: column on the horizontal axis.
         y: column on the vertical axis; `Y_std` are its error bars.
-        line: column that tells the lines apart.
-        x_label: words on the horizontal axis.
-        y_label: words on the vertical axis.
-        symlog: linear up to 0.01, where the exact methods are, and logarithmic above.
+        line: column with one value per line.
+        x_label: label of the horizontal axis.
+        y_label: label of the vertical axis.
+        symlog: vertical axis linear up to 0.01, where the exact methods are, logarithmic above.
         band: shade from the oracle to the certifiable limit, if the points have both.
         zero: draw the line y = 0.
     """
@@ -56,13 +57,23 @@ class Curves:
 
 @dataclass(frozen=True)
 class _Frame:
-    """Inches of everything around the panels; computed, since fitting by trial takes seconds.
+    """Size of the figure and its margins, in inches.
+
+    Computed from the contents, because Matplotlib's automatic layouts take seconds per figure.
 
     Args:
-        rows: of panels.
-        columns: of panels.
-        names: in the legend.
+        rows: number of rows of panels.
+        columns: number of columns of panels.
+        names: entries of the legend.
     """
+
+    PANEL: ClassVar = (2.9, 2.35)  # width and height, with the gap to the next
+    LEFT: ClassVar = 0.75  # axis labels
+    RIGHT: ClassVar = 0.12
+    TOP: ClassVar = 0.55  # heading
+    BOTTOM: ClassVar = 0.6  # axis labels
+    LEAST_WIDTH: ClassVar = 4.8
+    ENTRY: ClassVar = (0.75, 0.07, 0.2)  # of the legend: sample, each character, height
 
     rows: int
     columns: int
@@ -70,35 +81,37 @@ class _Frame:
 
     @property
     def width(self) -> float:
-        return max(2.9 * self.columns + 0.87, 4.8)
+        return max(self.PANEL[0] * self.columns + self.LEFT + self.RIGHT, self.LEAST_WIDTH)
 
     @property
     def legend_columns(self) -> int:
-        entry = 0.75 + 0.07 * max(map(len, self.names), default=0)
+        sample, character, _ = self.ENTRY
+        entry = sample + character * max(map(len, self.names), default=0)
         return max(1, min(len(self.names), int((self.width - 0.2) / entry)))
 
     @property
     def below(self) -> float:
-        return 0.6 + 0.2 * -(-len(self.names) // self.legend_columns)
+        lines = -(-len(self.names) // self.legend_columns)
+        return self.BOTTOM + self.ENTRY[2] * lines
 
     @property
     def height(self) -> float:
-        return 2.35 * self.rows + 0.55 + self.below
+        return self.PANEL[1] * self.rows + self.TOP + self.below
 
     @property
     def margins(self) -> dict[str, float]:
         return {
-            "left": 0.75 / self.width,
-            "right": 1 - 0.12 / self.width,
+            "left": self.LEFT / self.width,
+            "right": 1 - self.RIGHT / self.width,
             "bottom": self.below / self.height,
-            "top": 1 - 0.55 / self.height,
+            "top": 1 - self.TOP / self.height,
             "wspace": 0.06,
             "hspace": 0.24,
         }
 
 
 def layout(points: pd.DataFrame) -> tuple[str | None, str | None, list[str]]:
-    """Which data column makes the rows of panels, which the columns, and which split figures."""
+    """The varying data columns: the one down the grid, the one across, and those left over."""
     varying = [c for c in (GRAPH, DENSITY, PRIOR) if c in points and points[c].nunique() > 1]
     if len(varying) == 3:
         return DENSITY, PRIOR, [GRAPH]
@@ -111,7 +124,7 @@ def layout(points: pd.DataFrame) -> tuple[str | None, str | None, list[str]]:
 def panel_grid(
     points: pd.DataFrame, curves: Curves, styles: Mapping[str, Style], heading: str = ""
 ) -> Figure:
-    """One panel per value of the columns that `layout` names; a missing one stays empty."""
+    """One panel per value of the columns that `layout` names; one without points stays empty."""
     down, across, _ = layout(points)
     rows = values_in_order(down, points[down]) if down else [None]
     columns = values_in_order(across, points[across]) if across else [None]
@@ -123,7 +136,7 @@ def panel_grid(
             chosen = [(name, v) for name, v in ((down, row), (across, column)) if name is not None]
             for name, value in chosen:
                 own = own[own[name] == value]
-            panels[-1].append((", ".join(said(name, v) for name, v in chosen), own))
+            panels[-1].append((", ".join(fact(name, v) for name, v in chosen), own))
     return draw_panels(panels, curves, styles, heading)
 
 
@@ -133,7 +146,7 @@ def draw_panels(
     styles: Mapping[str, Style],
     heading: str = "",
 ) -> Figure:
-    """Rows of panels, each a title and its points; shorter rows leave their places empty."""
+    """Draw rows of panels, each a title and its points; shorter rows are left-aligned."""
     names = {name for row in panels for _, own in row for name in own[curves.line].unique()}
     present = [name for name in styles if name in names]
     width = max(map(len, panels))
@@ -148,11 +161,12 @@ def draw_panels(
             if j >= len(row):
                 axes.set_visible(False)
                 continue
-            words, own = row[j]
+            title, own = row[j]
             below = i + 1 < len(panels) and j < len(panels[i + 1])
             _axes(axes, extent, curves, across=not below, down=j == 0)
             banded |= _panel(axes, own, curves, styles)
-            axes.set_title(literal(words), fontsize=9, y=1.0)  # given, not searched for
+            # A given height saves Matplotlib the search for a free one.
+            axes.set_title(literal(title), fontsize=9, y=1.0)
     top = 1 - 0.08 / frame.height
     figure.suptitle(literal(heading), fontsize=10, x=0.02, y=top, ha="left", va="top")
     _legend(figure, present, styles, banded, frame.legend_columns)
@@ -160,22 +174,22 @@ def draw_panels(
 
 
 def literal(text: str) -> str:
-    """Text that Matplotlib does not take for mathematics."""
+    """The text escaped so that Matplotlib does not parse it as mathematics."""
     return text.replace("$", r"\$")
 
 
 def _extent(points: pd.DataFrame, curves: Curves) -> tuple[list[float], list[float]]:
-    """The limits across and down that hold every panel."""
+    """Horizontal and vertical limits that hold the points of every panel."""
     x = points[curves.x].to_numpy(float)
-    y, spread = points[curves.y].to_numpy(float), points[f"{curves.y}_std"].to_numpy(float)
-    low, high = min(np.nanmin(y - spread), 0.0), max(np.nanmax(y + spread), 0.0)
+    y, std = points[curves.y].to_numpy(float), points[f"{curves.y}_std"].to_numpy(float)
+    low, high = min(np.nanmin(y - std), 0.0), max(np.nanmax(y + std), 0.0)
     if curves.band and LIMITS[1] in points:
         high = np.nanmax([high, *points[LIMITS[1]].to_numpy(float)])
-    room = 0.04 * (np.ptp(x) or 1.0)
+    room = _ROOM_ACROSS * (np.ptp(x) or 1.0)
     across = [x.min() - room, x.max() + room]
     if curves.symlog:
-        return across, [0.0, 1.25 * high or 1.0]
-    room = 0.06 * (high - low or 1.0)
+        return across, [0.0, _LOG_ROOM * high or 1.0]
+    room = _ROOM_DOWN * (high - low or 1.0)
     return across, [low - room, high + room]
 
 
@@ -187,11 +201,11 @@ def _axes(
     across: bool,
     down: bool,
 ) -> None:
-    """Scales that all panels share; ticks and words on the outer ones, since ticks cost most."""
+    """Scales shared by all panels; ticks and labels on the outer ones only, as ticks are slow."""
     axes.set_xlim(*extent[0])
     if curves.symlog:
-        axes.set_yscale("symlog", linthresh=0.01, linscale=0.5)
-        axes.set_yticks([0, *(t for t in (0.01, 0.1, 1, 10, 100) if t <= extent[1][1])])
+        axes.set_yscale("symlog", linthresh=_LINEAR_BELOW, linscale=_LINEAR_DECADES)
+        axes.set_yticks([0, *(t for t in _TICKS if t <= extent[1][1])])
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.set_ylim(*extent[1])
     axes.tick_params(labelsize=8)
@@ -209,20 +223,20 @@ def _axes(
 
 
 def _panel(axes: Axes, points: pd.DataFrame, curves: Curves, styles: Mapping[str, Style]) -> bool:
-    """Draw one panel; whether it has a band."""
+    """Draw one panel; returns whether it has a limit band."""
     if curves.zero:
         axes.axhline(0, color="0.5", linewidth=0.8)
     banded = curves.band and _band(axes, points, curves.x)
     drawn = points.dropna(subset=[curves.y]).sort_values(curves.x)
-    x, y, spread = (
+    x, y, std = (
         drawn[column].to_numpy(float) for column in (curves.x, curves.y, f"{curves.y}_std")
     )
     lines = drawn[curves.line].to_numpy()
     for name in dict.fromkeys(lines):
         own = lines == name
         axes.add_line(Line2D(x[own], y[own], **_line(styles[name])))
-    # All error bars at once: many times cheaper than one by one.
-    bars = np.stack([np.stack([x, y - spread], axis=1), np.stack([x, y + spread], axis=1)], axis=1)
+    # One collection of all error bars is many times faster than one artist each.
+    bars = np.stack([np.stack([x, y - std], axis=1), np.stack([x, y + std], axis=1)], axis=1)
     colours = [styles[name].colour for name in lines]
     axes.add_collection(
         LineCollection(list(bars), colors=colours, linewidths=0.9, alpha=0.75), autolim=False

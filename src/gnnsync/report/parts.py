@@ -1,4 +1,4 @@
-"""Which rows belong in one figure or table, and what it is called."""
+"""Split rows into those of one figure or table each, with its file name and heading."""
 
 from __future__ import annotations
 
@@ -9,59 +9,53 @@ from typing import Any
 
 import pandas as pd
 
-from gnnsync.report.aggregation import (
-    DENSITY,
-    GRAPH,
-    GROUPS,
-    PRIOR,
-    data_columns,
-    said,
-    shown,
-    title,
-)
+from gnnsync.report.aggregation import data_columns
+from gnnsync.report.naming import DENSITY, GRAPH, GROUPS, PRIOR, column_title, fact, value_text
 from gnnsync.report.panels import layout
 
+# Columns that a heading states where all rows agree.
 _FACTS = (GROUPS, GRAPH, PRIOR, DENSITY, "data.n", "data.inlier_noise")
+_LONGEST_NAME = 60  # characters of a file name, without its ending
 
 
 def parts(
     kind: str, rows: pd.DataFrame, apart: Sequence[str] = ()
 ) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """The rows of one figure each, with a name of its own and a heading.
+    """Yield (distinct file name without ending, heading, rows) of each figure or table.
 
-    Graph, density and prior make panels, unless they are named in `apart`; rows that differ in
-    other data do not share a figure. Nor do random graphs and clouds of points, which have no
-    density, nor two clouds.
+    Graph, density and prior become panels of one figure, unless `apart` names them; rows that
+    differ in other data are in different figures. So are random graphs and point clouds, which
+    have no density, and different point clouds.
     """
     used: Counter[str] = Counter()
-    for places, part in _split(rows, apart):
-        name = "_".join([kind, *(word(place, part[place].iloc[0]) for place in places)])
+    for columns, part in _split(rows, apart):
+        name = "_".join([kind, *(_name_part(column, part[column].iloc[0]) for column in columns)])
         used[name] += 1
-        if used[name] > 1:  # two names that differ only in what a file's may not hold
+        if used[name] > 1:  # two values that differ only in characters replaced by file_name
             name = f"{name}_{used[name]}"
         facts = [
-            said(place, part[place].iloc[0])
-            for place in dict.fromkeys((*_FACTS, *places))
-            if place in part and part[place].nunique() == 1 and part[place].iloc[0] != 0
+            fact(column, part[column].iloc[0])
+            for column in dict.fromkeys((*_FACTS, *columns))
+            if column in part and part[column].nunique() == 1 and part[column].iloc[0] != 0
         ]
         yield name, ", ".join(facts), part
 
 
-def word(column: str, value: Any) -> str:
-    """A value in the name of a file."""
+def file_name(text: str) -> str:
+    """The text as a short file name without separators or leading dots."""
+    return re.sub(r"[^\w.+-]+", "_", text).lstrip(".")[:_LONGEST_NAME] or "_"
+
+
+def _name_part(column: str, value: Any) -> str:
+    """A value of a data column as part of a file name: `ERO`, `p0.05`, `Gamma`."""
     if column == PRIOR:
         return file_name(re.sub(r"Angles$", "", str(value)))
-    text = shown(column, value)
-    return file_name(text if column == GRAPH else f"{title(column)}{text}")
-
-
-def file_name(text: str) -> str:
-    """Any text as a name that is one, short, and never leads elsewhere."""
-    return re.sub(r"[^\w.+-]+", "_", text).lstrip(".")[:60] or "_"
+    text = value_text(column, value)
+    return file_name(text if column == GRAPH else f"{column_title(column)}{text}")
 
 
 def _split(rows: pd.DataFrame, apart: Sequence[str]) -> Iterator[tuple[list[str], pd.DataFrame]]:
-    """Rows of the same data but for what makes panels, and the columns that name them."""
+    """Yield (columns that name the figure, rows that differ only in the columns of the panels)."""
     if rows.empty:
         return
     if DENSITY in rows and rows[DENSITY].isna().any():

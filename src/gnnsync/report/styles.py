@@ -1,13 +1,13 @@
-"""Colours, markers and dashes: the same variant looks the same in every figure and on the page."""
+"""Colours, markers and dashes: a variant looks the same in every figure and on the page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gnnsync.report.aggregation import ordered
+from gnnsync.report.naming import in_paper_order
 
-# Middle tones, told apart on white and on black; red is for the learned method, which comes first.
+# Medium tones that are distinct on white and on black; red, the first, is for GNNSync.
 _COLOURS = (
     "#d1434f",
     "#3b78b8",
@@ -41,8 +41,9 @@ def styles(labels: Sequence[str]) -> dict[str, Style]:
     return {
         label: Style(
             _COLOURS[i % len(_COLOURS)],
+            # Shifted by one in each round, so that a repeated colour has another marker.
             _MARKERS[(i + i // len(_COLOURS)) % len(_MARKERS)],
             label.startswith(_LEARNED),
         )
-        for i, label in enumerate(ordered(labels))
+        for i, label in enumerate(in_paper_order(labels))
     }

@@ -1,4 +1,4 @@
-"""Tables as in the paper: mean ± standard deviation, the best and the second best marked."""
+"""Tables as in the paper: mean ± standard deviation, best in bold, second best underlined."""
 
 from __future__ import annotations
 
@@ -13,22 +13,12 @@ from pathlib import Path
 import pandas as pd
 
 from gnnsync.io.files import write_text
-from gnnsync.report.aggregation import (
-    GRAPH,
-    LABEL,
-    METRICS,
-    NOISE,
-    aggregate,
-    data_columns,
-    labelled,
-    ordered,
-    shown,
-    title,
-    values_in_order,
-)
+from gnnsync.report import naming
+from gnnsync.report.aggregation import LABEL, aggregate, data_columns, labelled
+from gnnsync.report.naming import GRAPH, METRICS, NOISE
 from gnnsync.report.parts import parts
 
-_DIGITS = 3
+_DIGITS = 3  # decimals shown, as in the paper; ranks are of the rounded means
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -53,11 +43,11 @@ _LATEX = {
 
 @dataclass(frozen=True)
 class Table:
-    """One table: a row per kind of data and noise level, a column per variant.
+    """One table: a row per data set and noise level, a column per variant.
 
     Args:
-        name: of its files, without the ending.
-        caption: what is shown.
+        name: file name without the ending.
+        caption: metric, data and number of runs.
         by: the columns that identify a row, the noise level last.
         points: from `aggregate`, one per row and variant.
         metric: the column of `points` that is shown.
@@ -70,7 +60,7 @@ class Table:
     metric: str
 
     def markdown(self) -> str:
-        """Bold the best, <ins> (underlined) the second best."""
+        """A Markdown table: best in bold, second best in <ins> (underlined)."""
         lines = [
             _markdown(self.caption),
             "",
@@ -84,7 +74,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def latex(self) -> str:
-        r"""A `tabular` in the style of booktabs, with \textbf and \underline."""
+        r"""A LaTeX `tabular` with booktabs rules, \textbf and \underline."""
         lines = [
             r"% needs \usepackage{booktabs}",
             r"\begin{table}",
@@ -110,29 +100,29 @@ class Table:
         for row in self.rows:
             for label, cell in zip(self.labels, row.cells, strict=True):
                 if cell:
-                    numbers = [cell.mean, cell.spread, cell.runs, cell.rank]
+                    numbers = [cell.mean, cell.std, cell.runs, cell.rank]
                     writer.writerow([*row.values, label, *numbers])
         return buffer.getvalue()
 
     @cached_property
     def labels(self) -> list[str]:
         """The variants, in the order of the columns."""
-        return ordered(list(self.points[LABEL]))
+        return naming.in_paper_order(list(self.points[LABEL]))
 
     @property
     def _head(self) -> list[str]:
-        return [title(name) for name in self.by] + self.labels
+        return [naming.column_title(name) for name in self.by] + self.labels
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The rows in order, with the rank of every cell among those shown; equal ones share it."""
+        """The rows in order; a cell's rank is its place in its row, equal shown means share it."""
         keys = list(zip(*(self.points[name] for name in self.by), strict=True))
         numbers = [self.points[f"{self.metric}{end}"] for end in ("", "_std", "_n")]
         found: dict[tuple[object, ...], dict[str, tuple[float, float, int]]] = {}
         for key, label, *values in zip(keys, self.points[LABEL], *numbers, strict=True):
             found.setdefault(key, {})[label] = tuple(values)
         order = [
-            {value: i for i, value in enumerate(values_in_order(name, self.points[name]))}
+            {value: i for i, value in enumerate(naming.values_in_order(name, self.points[name]))}
             for name in self.by
         ]
 
@@ -145,31 +135,31 @@ class Table:
         ranking = sorted({round(mean, _DIGITS) for mean, _, _ in own.values() if mean == mean})
         cells: list[Cell | None] = []
         for label in self.labels:
-            mean, spread, runs = own.get(label, (float("nan"), 0.0, 0))
+            mean, std, runs = own.get(label, (float("nan"), 0.0, 0))
             rank = 1 + ranking.index(round(mean, _DIGITS)) if mean == mean else 0
-            cells.append(Cell(mean, spread, int(runs), rank) if rank else None)
-        texts = [shown(name, value) for name, value in zip(self.by, key, strict=True)]
+            cells.append(Cell(mean, std, int(runs), rank) if rank else None)
+        texts = [naming.value_text(name, value) for name, value in zip(self.by, key, strict=True)]
         return Row(list(key), texts, cells)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure of a table; rank 1 is the best."""
+    """One cell of a table; rank 1 is the best."""
 
     mean: float
-    spread: float
+    std: float
     runs: int
     rank: int
 
     @property
     def text(self) -> str:
         """Mean ± standard deviation."""
-        return f"{self.mean:.{_DIGITS}f} ± {self.spread:.{_DIGITS}f}"
+        return f"{self.mean:.{_DIGITS}f} ± {self.std:.{_DIGITS}f}"
 
 
 @dataclass(frozen=True)
 class Row:
-    """What identifies a row, as it is and as it is shown, and its cells (None: no run)."""
+    """The values that identify a row, raw and as text, and its cells (None if there is no run)."""
 
     values: list[object]
     texts: list[str]
@@ -177,7 +167,7 @@ class Row:
 
 
 def tables(rows: pd.DataFrame) -> Iterator[Table]:
-    """A table of MSE, and of ANE for maps, per number of groups, graph and what else differs."""
+    """One table of MSE (and of ANE for maps) per k, graph and any other data column that varies."""
     if rows.empty:
         return
     rows = labelled(rows)
@@ -191,13 +181,13 @@ def tables(rows: pd.DataFrame) -> Iterator[Table]:
                 by = [next(c for c in data_columns(part))]
             points = aggregate(part, [*by, LABEL], [metric])
             runs = points[f"{metric}_n"]
-            most = f"{runs.min()}" if runs.nunique() == 1 else f"{runs.min()} to {runs.max()}"
-            caption = f"{METRICS[metric]}, {facts}: mean ± standard deviation over {most} runs."
+            count = f"{runs.min()}" if runs.nunique() == 1 else f"{runs.min()} to {runs.max()}"
+            caption = f"{METRICS[metric]}, {facts}: mean ± standard deviation over {count} runs."
             yield Table(name, caption, by, points, metric)
 
 
 def save_table(table: Table, folder: Path) -> list[Path]:
-    """Write it as Markdown, CSV and LaTeX."""
+    """Write a table as Markdown, CSV and LaTeX; returns the files."""
     texts = {"md": table.markdown(), "csv": table.csv(), "tex": table.latex()}
     paths = []
     for ending, text in texts.items():

@@ -1,4 +1,4 @@
-"""One HTML page that shows all points, works offline and needs nothing but itself."""
+"""The page of a report: one HTML file that shows all points and works offline."""
 
 from __future__ import annotations
 
@@ -13,33 +13,32 @@ from typing import Any
 
 import pandas as pd
 
+from gnnsync.report import naming
 from gnnsync.report.aggregation import (
     LABEL,
     LIMITS,
-    METRICS,
-    NOISE,
     aggregate,
     data_columns,
+    distinct_replicas,
     labelled,
-    ordered,
-    said,
-    shown,
-    title,
-    values_in_order,
+    sweep_names,
 )
+from gnnsync.report.naming import METRICS, NOISE
 from gnnsync.report.styles import styles
-from gnnsync.results.collect import Collection
+from gnnsync.results.collect import Absent, Collection
 
+# Matplotlib's markers by the names that page.js draws; other markers take turns.
 _MARKERS = {"o": "circle", "s": "square", "D": "diamond", "^": "up", "v": "down"}
 _SHAPES = tuple(_MARKERS.values())
-_WARPED = ("mse", "ane", "geodesic_mse")
+# Metrics that the page shows on a logarithmic axis at first.
+_LOGARITHMIC = ("mse", "ane", "geodesic_mse")
 
 
 def page(collection: Collection, heading: str) -> str:
-    """The page as HTML: markup, style, script and data in one text.
+    """The page as HTML with its style, script and data.
 
-    Whatever comes from the results is data: it is embedded as JSON, put into the page as text, and
-    the only script that may run is the page's own, named by its hash.
+    Names and values from the results are embedded as JSON and inserted as text, never as markup.
+    The content security policy allows only the page's own script, identified by its SHA-256 hash.
     """
     files = resources.files(__package__)
     script = files.joinpath("page.js").read_text(encoding="utf-8")
@@ -51,74 +50,78 @@ def page(collection: Collection, heading: str) -> str:
         "DATA": _embedded(page_data(collection)),
         "SCRIPT": script,
     }
-    # Piece by piece, so that nothing in one part is taken for the place of another.
+    # Split once, so that a placeholder inside one part is not replaced by another part.
     pieces = files.joinpath("page.html").read_text(encoding="utf-8").split("@@")
     return "".join(parts[p] if i % 2 else p for i, p in enumerate(pieces))
 
 
 def page_data(collection: Collection) -> dict[str, Any]:
-    """What the page shows: points, not rows, and the jobs that have no result."""
+    """The data of the page: points rather than rows, and the jobs without a result."""
     rows = labelled(collection.rows)
-    # Data from a file have no noise level that anyone knows.
+    # Data read from a file have no known noise level.
     rows = rows.assign(**{NOISE: rows[NOISE].fillna(0.0) if NOISE in rows else 0.0})
-    once = rows.drop_duplicates([c for c in ("job_hash", "network_seed", "trial") if c in rows])
-    sweeps = sorted(rows["sweep"].dropna().unique()) if "sweep" in rows else []
-    sets = [("all", once)]
-    if len(sweeps) > 1:
-        sets += [(str(name), rows[rows["sweep"] == name]) for name in sweeps]
-    columns = data_columns(rows)
+    sets = _sets(rows)
     metrics = [name for name in METRICS if name in rows and rows[name].notna().any()]
-    variants = ordered(list(rows[LABEL]))
-    values = {name: _values(name, rows[name]) for name in columns}
+    variants = naming.in_paper_order(list(rows[LABEL]))
+    values = {name: _values(name, rows[name]) for name in data_columns(rows)}
     lines: dict[str, int] = {"": 0}
     points: list[list[Any]] = []
-    for number, (_, part) in enumerate(sets):
-        found = aggregate(part, [*columns, NOISE, LABEL], metrics, collection.lines)
+    for number, part in enumerate(sets.values()):
+        found = aggregate(part, [*values, NOISE, LABEL], metrics, collection.lines)
         points += _arrays(found, number, values, metrics, variants, lines)
-    looks = styles(variants)
     return {
-        "rows": len(once),
-        "jobs": int(once["job_hash"].nunique()),
-        "sweeps": [name for name, _ in sets],
-        "columns": [
-            {
-                "key": name,
-                "title": title(name),
-                "prefix": said(name, ""),
-                "values": [shown(name, v) for v in values[name]],
-            }
-            for name in columns
-        ],
-        "metrics": [
-            {
-                "key": name,
-                "title": METRICS[name],
-                "scale": "log" if name in _WARPED else "linear",
-                "band": name == "mse",
-            }
-            for name in metrics
-        ],
-        "variants": [
-            {
-                "label": label,
-                "colour": looks[label].colour,
-                "dashed": looks[label].dashed,
-                "marker": _MARKERS.get(looks[label].marker, _SHAPES[i % len(_SHAPES)]),
-            }
-            for i, label in enumerate(variants)
-        ],
+        "rows": len(sets["all"]),
+        "jobs": int(sets["all"]["job_hash"].nunique()),
+        "sweeps": list(sets),
+        "columns": [_column(name, known) for name, known in values.items()],
+        "metrics": [_metric(name) for name in metrics],
+        "variants": _variants(variants),
         "lines": list(lines),
         "points": points,
-        "absent": [
-            {
-                "state": job.state,
-                "sweep": job.sweep,
-                "reason": job.reason,
-                "command": job.line,
-                "job": job.job_hash,
-            }
-            for job in collection.absent
-        ],
+        "absent": [_absent(job) for job in collection.absent],
+    }
+
+
+def _sets(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The rows of each choice of the control "sweep": all, and each sweep if there are several."""
+    names = sweep_names(rows)
+    alone = {name: rows[rows["sweep"] == name] for name in names if len(names) > 1}
+    return {"all": distinct_replicas(rows)} | alone
+
+
+def _column(name: str, values: list[Any]) -> dict[str, Any]:
+    return {
+        "key": name,
+        "title": naming.column_title(name),
+        "prefix": naming.fact(name, ""),
+        "values": [naming.value_text(name, value) for value in values],
+    }
+
+
+def _metric(name: str) -> dict[str, Any]:
+    scale = "log" if name in _LOGARITHMIC else "linear"
+    return {"key": name, "title": METRICS[name], "scale": scale, "band": name == "mse"}
+
+
+def _variants(labels: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "label": label,
+            "colour": style.colour,
+            "dashed": style.dashed,
+            "marker": _MARKERS.get(style.marker, _SHAPES[i % len(_SHAPES)]),
+        }
+        for i, (label, style) in enumerate(styles(labels).items())
+    ]
+
+
+def _absent(job: Absent) -> dict[str, str]:
+    return {
+        "state": job.state,
+        "sweep": job.sweep,
+        "reason": job.reason,
+        "command": job.line,
+        "job": job.job_hash,
     }
 
 
@@ -130,7 +133,10 @@ def _arrays(
     variants: Sequence[str],
     lines: dict[str, int],
 ) -> list[list[Any]]:
-    """One array per point, in the order that page.js documents."""
+    """One array per point, in the order documented in page.js.
+
+    A line is stored as its number in `lines`, to which new lines are added.
+    """
     columns: list[list[Any]] = [[sweep] * len(found)]
     for name, known in values.items():
         place = {_key(value): i for i, value in enumerate(known)}
@@ -149,8 +155,8 @@ def _arrays(
 
 
 def _values(column: str, values: pd.Series) -> list[Any]:
-    """The distinct values of a column; none at all is one of them, the last."""
-    return values_in_order(column, values) + ([None] if values.isna().any() else [])
+    """The distinct values of a column in order, and last None if some are missing."""
+    return naming.values_in_order(column, values) + ([None] if values.isna().any() else [])
 
 
 def _key(value: Any) -> Any:
@@ -158,11 +164,11 @@ def _key(value: Any) -> Any:
 
 
 def _numbers(values: pd.Series) -> list[float | None]:
-    """Six digits are more than anyone reads off a plot."""
+    """Numbers rounded to six significant digits, to keep the page small; None for NaN."""
     return [None if math.isnan(v) else float(f"{v:.6g}") for v in values.astype(float)]
 
 
 def _embedded(content: dict[str, Any]) -> str:
-    """JSON that cannot end the script element it stands in."""
+    """JSON escaped so that it cannot close the script element that holds it."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -4,13 +4,13 @@
   const byId = (id) => document.getElementById(id);
   const SVG = "http://www.w3.org/2000/svg";
   // A point is an array: sweep, values of the data columns, noise, variant, line, jobs, the two
-  // limits, then mean, spread and number of runs for every metric.
+  // limits, then mean, standard deviation and number of runs for every metric.
   const C = data.columns.length;
   const AT = { sweep: 0, column: (i) => 1 + i, noise: 1 + C, variant: 2 + C, line: 3 + C,
     jobs: 4 + C, low: 5 + C, high: 6 + C, metric: (i) => 7 + C + 3 * i };
   const state = { sweep: 0, columns: data.columns.map(() => 0), metric: 0, scale: "log",
     off: new Set(), band: true, sort: { key: "noise", down: false }, at: null, kept: false };
-  let drawn = [];  // points on screen, with their places
+  let drawn = [];  // points on screen, with their positions
 
   const make = (name, attributes = {}, text = null) => {
     const node = document.createElement(name);
@@ -31,15 +31,15 @@
   };
   const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
-  // ---- what is chosen
+  // ---- selection
 
   const matches = (point, skip = -1) => point[AT.sweep] === state.sweep
     && state.columns.every((value, i) => i === skip || point[AT.column(i)] === value);
   const selected = () => data.points.filter((p) => matches(p) && p[AT.metric(state.metric)] !== null);
   const visible = () => selected().filter((p) => !state.off.has(p[AT.variant]));
 
-  // A choice that leads nowhere moves the other controls to the nearest data that exist.
-  const settle = (fixed) => {
+  // A choice without data moves the other controls to the nearest choice that has some.
+  const moveToData = (fixed) => {
     if (selected().length) return;
     let best = null, score = -1;
     for (const point of data.points) {
@@ -73,13 +73,13 @@
   const controls = () => {
     byId("controls").replaceChildren();
     if (data.sweeps.length > 1) {
-      field("sweep", "sweep", data.sweeps, state.sweep, (v) => { state.sweep = v; settle("sweep"); });
+      field("sweep", "sweep", data.sweeps, state.sweep, (v) => { state.sweep = v; moveToData("sweep"); });
     }
     data.columns.forEach((column, i) => field(column.key, column.title, column.values,
-      state.columns[i], (v) => { state.columns[i] = v; settle(i); }));
+      state.columns[i], (v) => { state.columns[i] = v; moveToData(i); }));
     if (data.metrics.length > 1) {
       field("metric", "metric", data.metrics.map((m) => m.title), state.metric, (v) => {
-        state.metric = v; state.scale = data.metrics[v].scale; settle("metric");
+        state.metric = v; state.scale = data.metrics[v].scale; moveToData("metric");
       });
     }
     const scales = ["log", "linear"];
@@ -135,7 +135,7 @@
 
   // ---- the plot
 
-  // Linear up to 0.01, where exact methods are, and logarithmic above.
+  // Linear up to 0.01, where the errors of exact methods lie, and logarithmic above.
   const KNEE = 0.01;
   const bend = (v) => (v <= KNEE ? 0.5 * v / KNEE : 0.5 + Math.log10(v / KNEE));
   const steps = (top) => {
@@ -159,9 +159,9 @@
     const canvas = byId("canvas"), all = selected(), shown = visible();
     const metric = data.metrics[state.metric], m = AT.metric(state.metric);
     drawn = [];
-    const told = data.columns.map((c, i) => [c.prefix, c.values[state.columns[i]]])
+    const facts = data.columns.map((c, i) => [c.prefix, c.values[state.columns[i]]])
       .filter(([, value]) => value !== "–").map((pair) => pair.join(""));
-    byId("selection").textContent = `${metric.title}: ${told.join(", ")}`;
+    byId("selection").textContent = `${metric.title}: ${facts.join(", ")}`;
     if (!shown.length) {
       canvas.replaceChildren(make("p", { class: "empty" },
         all.length ? "No method is chosen." : "No finished runs for this choice."));
@@ -272,7 +272,7 @@
       });
       tip.append(copy);
     }
-    byId("told").textContent = `${look.label}, ${facts.map((f) => f.join(" ")).join(", ")}`;
+    byId("announcement").textContent = `${look.label}, ${facts.map((f) => f.join(" ")).join(", ")}`;
     const canvas = byId("canvas"), section = byId("plot");
     const x = canvas.offsetLeft + place.x, y = canvas.offsetTop + place.y;
     const reach = Math.min(400, section.clientWidth - 16);
@@ -370,7 +370,7 @@
     byId("more").onclick = () => absent(true);
   };
 
-  // ---- all of it
+  // ---- start
 
   const show = () => {
     const focused = document.activeElement && document.activeElement.id;
@@ -388,7 +388,7 @@
     counts.append("; ", make("a", { href: "#absent" }, `${plural(data.absent.length, "job")} without a result`));
   }
   state.scale = data.metrics[0].scale;
-  settle("start");
+  moveToData("start");
   show();
   absent();
   let waiting = 0;
