@@ -1,0 +1,52 @@
+"""The API reference: one page per package, made from the names that it exports.
+
+The source is read, not imported, so that the site can be built without PyTorch.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+# Page of the site → its title and the packages and modules that it shows.
+PAGES = {
+    "api/gnnsync.md": ("gnnsync", ["gnnsync"]),
+    "api/base.md": (
+        "Metrics, limits, errors",
+        ["gnnsync.metrics", "gnnsync.limits", "gnnsync.topology", "gnnsync.errors"],
+    ),
+    "api/data.md": ("Data", ["gnnsync.data"]),
+    "api/methods.md": ("Methods", ["gnnsync.methods"]),
+    "api/learn.md": ("Learned methods", ["gnnsync.learn"]),
+    "api/plots.md": ("Plots", ["gnnsync.plots"]),
+}
+
+
+def api_pages(package: Path) -> dict[str, str]:
+    """Markdown of every API page; sub-packages that export names follow their parent."""
+    return {name: _page(package, *shown) for name, shown in PAGES.items()}
+
+
+def exported(init: Path) -> list[str]:
+    """The public names in `__all__` of a package, in their order; none without `__all__`."""
+    for node in ast.parse(init.read_text(encoding="utf-8")).body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
+            names = ast.literal_eval(node.value)  # type: ignore[attr-defined]
+            return [name for name in names if not name.startswith("_")]
+    return []
+
+
+def _page(package: Path, title: str, shown: list[str]) -> str:
+    lines = [f"# {title}", ""]
+    for name in shown:
+        path = package.joinpath(*name.split(".")[1:])
+        if not path.is_dir():
+            lines += [f"::: {name}", ""]
+            continue
+        inits = [path / "__init__.py", *sorted(path.glob("*/__init__.py"))]
+        for init in inits if name != "gnnsync" else inits[:1]:
+            home = ".".join(["gnnsync", *init.parent.relative_to(package).parts])
+            names = exported(init)
+            lines += [line for item in names for line in (f"::: {home}.{item}", "")]
+    return "\n".join(lines)
