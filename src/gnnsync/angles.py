@@ -9,6 +9,8 @@ from scipy.optimize import linear_sum_assignment
 from gnnsync.typing import FloatArray, IntArray
 
 TWO_PI = 2.0 * np.pi
+# A sum of unit vectors below this fraction of their total length is rounding error.
+_CANCELLED = 1e-12
 
 
 def reduce_angle(angle: ArrayLike) -> FloatArray:
@@ -18,7 +20,7 @@ def reduce_angle(angle: ArrayLike) -> FloatArray:
 
 
 def wrap(angle: ArrayLike) -> FloatArray:
-    """Reduce to [-π, π): the signed angle of least size."""
+    """Reduce to [-π, π): the signed angle of smallest magnitude."""
     return reduce_angle(np.asarray(angle, dtype=np.float64) + np.pi) - np.pi
 
 
@@ -35,19 +37,19 @@ def circular_mean(
     if weight is not None:
         phase = phase * np.asarray(weight, dtype=np.float64)
     total = phase.sum(axis=axis)
-    # Opposite directions cancel up to rounding only, and the direction of rounding means nothing.
-    vanishes = np.abs(total) <= 1e-12 * np.abs(phase).sum(axis=axis)
+    # Opposite directions cancel up to rounding, whose direction is meaningless.
+    vanishes = np.abs(total) <= _CANCELLED * np.abs(phase).sum(axis=axis)
     return np.where(vanishes, 0.0, reduce_angle(np.angle(total)))
 
 
 def resultant(estimate: ArrayLike, truth: ArrayLike) -> complex:
-    """Mean of exp(i(r - R)) over nodes: argument = global shift, modulus = agreement."""
+    """Mean of exp(i(r - R)) over nodes: its argument is the global shift, its modulus the fit."""
     difference = np.asarray(estimate, dtype=np.float64) - np.asarray(truth, dtype=np.float64)
     return complex(np.exp(1j * difference).mean())
 
 
 def align(estimate: ArrayLike, truth: ArrayLike) -> FloatArray:
-    """Shift `estimate` (n,) by the one angle that brings it nearest to `truth` (n,).
+    """Rotate `estimate` (n,) by the one angle that brings it closest to `truth` (n,).
 
     The circular mean of r - R maximises Re Σ exp(i(r - R - shift)), the chordal criterion.
     """

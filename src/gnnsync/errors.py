@@ -1,4 +1,4 @@
-"""Errors that name the field, the value found and the remedy."""
+"""Errors that state the field, the value found and the remedy, and checks that raise them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 
 class GnnsyncError(Exception):
-    """Base of the errors that a user can mend; the command line prints them in one line."""
+    """Base of the errors that a user can correct; the command line prints them in one line."""
 
 
 class ParameterError(GnnsyncError, ValueError):
     """A parameter has a value that is not allowed.
 
-    `name` is the parameter's own name; callers that know its place in a config prefix it.
+    `name` is the parameter's own name; callers that know its key in a config add a prefix.
     """
 
     def __init__(self, name: str, value: Any, allowed: str) -> None:
@@ -29,15 +29,19 @@ class ParameterError(GnnsyncError, ValueError):
 
 
 class ConfigError(GnnsyncError):
-    """A config is wrong: the message names the key, the value and what is allowed."""
+    """A config is wrong; the message states the key, the value and what is allowed."""
 
 
 class GraphError(GnnsyncError, ValueError):
-    """A measurement graph is malformed, or not fit for what is asked of it."""
+    """A measurement graph is malformed, or unsuitable for the operation."""
 
 
 class DataFileError(GnnsyncError, ValueError):
-    """A file cannot be read as what it should be; names the file and, where known, the line."""
+    """A file is malformed or cannot be accessed; states the file and, where known, the line."""
+
+
+# Above this, float64 no longer represents every whole number.
+_LARGEST_EXACT = 2**53
 
 
 def check_real(
@@ -108,20 +112,19 @@ def check_whole_array(name: str, value: ArrayLike) -> IntArray:
     """Return `value` as an int64 array if all its entries are whole numbers."""
     array = _numbers(name, value)
     if array.dtype.kind == "f":
-        # Beyond 2⁵³ a float no longer tells neighbouring whole numbers apart.
-        whole = (array == np.rint(array)) & (np.abs(array) <= 2**53)
+        whole = (array == np.rint(array)) & (np.abs(array) <= _LARGEST_EXACT)
         _reject(name, array, ~whole, "must be a whole number")
     return array.astype(np.int64)
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's message that is not blank; its class if there is none."""
+    """The first nonblank line of an error's message; the name of its class if there is none."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
 
 
 def one_line(message: object, separator: str = " ") -> str:
-    """A message of several lines as one."""
+    """A message of several lines joined into one."""
     lines = [" ".join(line.split()) for line in str(message).splitlines()]
     return separator.join(line for line in lines if line) or type(message).__name__
 

@@ -1,4 +1,4 @@
-"""MeasurementGraph: noisy pairwise offsets as an edge list."""
+"""MeasurementGraph: measured offsets between pairs of nodes, as an edge list."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ log = logging.getLogger(__name__)
 class MeasurementGraph:
     """n nodes with unknown angles and m measured offsets between them.
 
-    Edge e says that theta[src] - theta[dst] ≈ offset[e] mod 2π, where (src, dst) is column e of
-    `edge_index`. Immutable: the arrays are copied in and made read-only.
+    Edge e measures theta[src] - theta[dst] ≈ offset[e] mod 2π, where (src, dst) is column e of
+    `edge_index`. Immutable: the arrays are copied and made read-only.
 
     Args:
         edge_index: (2, m) node numbers, source above destination.
-        offset: (m,) radians; reduced to [0, 2π).
-        num_nodes: n.
-        weight: (m,) positive and finite, the trust in each measurement; all equal if not given.
-        angles: (n, k) true angles, where known.
-        group: (m,) the true set of angles each edge measures, 0..k-1, or -1 for an outlier.
+        offset: (m,) in radians; reduced to [0, 2π).
+        num_nodes: number of nodes n.
+        weight: (m,) positive and finite, proportional to the precision of each measurement; all
+            equal if not given.
+        angles: (n, k) true angles, if known.
+        group: (m,) the true group (set of angles) of each edge, 0..k-1, or -1 for an outlier.
         node_names: n distinct names; the node numbers if not given.
     """
 
@@ -105,12 +106,12 @@ class MeasurementGraph:
             raise GraphError(f"edge {e} is a self-loop at node {self.src[e]}: remove it")
         if self.num_parallel:
             log.info(
-                "%d of %d edges repeat a pair of nodes; each is kept as a measurement of its own",
+                "%d of %d edges repeat a pair of nodes; each is kept as a separate measurement",
                 self.num_parallel,
                 self.num_edges,
             )
 
-    # --- ways in -----------------------------------------------------------------------------
+    # --- construction ------------------------------------------------------------------------
 
     @classmethod
     def from_edges(
@@ -185,10 +186,11 @@ class MeasurementGraph:
             node_names=getattr(data, "node_names", None),
         )
 
-    # --- ways out ----------------------------------------------------------------------------
+    # --- conversion --------------------------------------------------------------------------
 
     def to_pyg(self) -> Data:
         """A PyTorch Geometric `Data`: edge_attr = offsets, y = true angles, float64."""
+        # Heavy libraries that only this conversion needs.
         import torch
         from torch_geometric.data import Data
 
@@ -207,9 +209,9 @@ class MeasurementGraph:
 
     def to_networkx(self) -> networkx.MultiDiGraph:
         """A directed multigraph on the node names; offset, weight, group are edge attributes."""
-        import networkx
+        import networkx  # slow to import, and only this conversion needs it
 
-        names = self.node_names or tuple(range(self.num_nodes))
+        names = self.names
         graph = networkx.MultiDiGraph()
         for i, name in enumerate(names):
             truth = {} if self.angles is None else {"angles": tuple(self.angles[i].tolist())}
@@ -221,11 +223,11 @@ class MeasurementGraph:
         return graph
 
     def replace(self, **changes: Any) -> MeasurementGraph:
-        """The same graph with some fields changed, validated anew."""
+        """A copy with some fields changed, validated again."""
         return replace(self, **changes)
 
     def subgraph(self, nodes: IntArray) -> tuple[MeasurementGraph, IntArray]:
-        """The graph induced on `nodes` (numbered in that order) and the ids of its edges."""
+        """The subgraph induced by `nodes`, numbered in that order, and the numbers of its edges."""
         nodes = check_whole_array("nodes", nodes)
         outside = nodes[(nodes < 0) | (nodes >= self.num_nodes)]
         if len(outside):
@@ -248,7 +250,7 @@ class MeasurementGraph:
         )
         return part, kept
 
-    # --- derived -----------------------------------------------------------------------------
+    # --- derived quantities ------------------------------------------------------------------
 
     @property
     def num_edges(self) -> int:
@@ -265,20 +267,25 @@ class MeasurementGraph:
         """Destination nodes (m,)."""
         return self.edge_index[1]
 
+    @property
+    def names(self) -> Sequence[Hashable]:
+        """Names of the n nodes: `node_names`, or the node numbers if there are none."""
+        return self.node_names or range(self.num_nodes)
+
     @cached_property
     def edge_weight(self) -> FloatArray:
-        """Weights (m,), ones where none were given."""
+        """Weights (m,): `weight`, or ones if there are none."""
         return _read_only(np.ones(self.num_edges)) if self.weight is None else self.weight
 
     @cached_property
     def num_parallel(self) -> int:
-        """How many edges join a pair of nodes that an earlier edge joins, in either direction."""
+        """Number of edges whose pair of nodes an earlier edge joins, in either direction."""
         key = self.edge_index.min(axis=0) * self.num_nodes + self.edge_index.max(axis=0)
         return self.num_edges - len(distinct(key))
 
     @cached_property
     def triangles(self) -> Triangles:
-        """Every triangle once, as three edge ids with signs."""
+        """Every triangle once, as three edge numbers with signs."""
         return find_triangles(self.edge_index, self.num_nodes)
 
     @cached_property
@@ -297,7 +304,7 @@ class MeasurementGraph:
 
     @property
     def is_connected(self) -> bool:
-        """Whether every node can be reached from every other."""
+        """Whether the graph has one connected component."""
         return self.num_components == 1
 
     @cached_property
@@ -311,12 +318,12 @@ class MeasurementGraph:
     def hermitian(self) -> sp.csr_array:
         """H (n, n) with H[src, dst] = w·exp(i·offset) and its conjugate at [dst, src].
 
-        Parallel edges add up. With exact offsets H exp(iθ) = degree · exp(iθ).
+        Parallel edges are summed. With exact offsets H exp(iθ) = degree · exp(iθ).
         """
         return self.weighted_hermitian(self.edge_weight)
 
     def weighted_hermitian(self, weight: FloatArray) -> sp.csr_array:
-        """The Hermitian matrix with edge weights (m,) of the caller's choice."""
+        """The matrix `hermitian` with other edge weights (m,)."""
         value = weight * np.exp(1j * self.offset)
         row = np.concatenate([self.src, self.dst])
         col = np.concatenate([self.dst, self.src])
@@ -340,7 +347,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _names(values: Iterable[Hashable]) -> list[Hashable]:
-    # Entries of a tensor hash by identity: as plain numbers they are the same node again.
+    # Elements of a tensor hash by identity, so equal ones would be different nodes.
     return list(values.tolist() if hasattr(values, "tolist") else values)
 
 

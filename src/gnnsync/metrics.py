@@ -1,4 +1,4 @@
-"""How good angles are: against the truth, and against the measurements alone."""
+"""Metrics of estimated angles: error against the truth, and residuals of the measurements."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ from gnnsync.errors import GraphError, check_array, check_choice
 from gnnsync.graph import MeasurementGraph
 from gnnsync.typing import FloatArray, IntArray
 
-# Residuals that vanish to rounding would make the normal density infinite.
+# Least standard deviation of inliers: residuals of exact data would make the density infinite.
 _LEAST_NOISE = 1e-6
+# Median of |x| of a standard normal x.
+_NORMAL_MEDIAN = 0.6745
+# EM stops when neither fraction nor standard deviation changes by more than this.
+_TOLERANCE = 1e-7
+# Added to denominators that can underflow.
+_TINY = 1e-300
 
 
 def angular_mse(estimate: FloatArray, truth: FloatArray) -> float:
-    """4 - 2·Σ singular values of Q, Q = (1/n) Σ rot(R_i)ᵀ rot(r_i), averaged over the k sets.
+    """4 - 2·Σ singular values of Q, Q = (1/n) Σ rot(R_i)ᵀ rot(r_i), averaged over the k groups.
 
     The quantity of the paper's tables (appendix, "MSE calculation"). Both singular values of Q
     equal |mean exp(i(r - R))|, hence 4 - 4·|mean exp(i(r - R))|: the least mean squared Frobenius
@@ -30,7 +36,7 @@ def angular_mse(estimate: FloatArray, truth: FloatArray) -> float:
 
 
 def geodesic_mse(estimate: FloatArray, truth: FloatArray) -> float:
-    """Mean squared geodesic distance (the paper's eq. 2 divided by n), averaged over the k sets.
+    """Mean squared geodesic distance (the paper's eq. 2 divided by n), averaged over the k groups.
 
     The best shift minimises a piecewise quadratic: it is the mean of the differences after
     unwrapping them at one of n cut points, all n of which are tried in O(n log n).
@@ -41,9 +47,10 @@ def geodesic_mse(estimate: FloatArray, truth: FloatArray) -> float:
 
 
 def upset(graph: MeasurementGraph, angles: FloatArray, norm: str = "mean") -> float:
-    """Residual of the measurements, M_e = min over sets of the geodesic distance.
+    """Residual of the measurements, M_e = min over groups of |wrap(r_src - r_dst - offset_e)|.
 
-    `mean` is the weighted mean of M; `frobenius` is ‖M‖_F / t as in the paper's upset loss.
+    `norm="mean"` is the weighted mean of M; `norm="frobenius"` is ‖M‖_F / m, as in the paper's
+    upset loss.
     """
     check_choice("norm", norm, ("mean", "frobenius"))
     columns = _as_columns("angles", angles)
@@ -78,10 +85,10 @@ def average_normalized_error(points: FloatArray, truth: FloatArray) -> float:
     """ANE = ‖P - P̂‖_F / ‖P - mean(P)‖_F for point clouds (n, 2)."""
     if points.shape != truth.shape:
         raise GraphError(f"points have shape {points.shape} and the truth {truth.shape}")
-    spread = np.linalg.norm(truth - truth.mean(axis=0))
-    if spread == 0:
-        raise GraphError("all true points coincide: the ANE has no scale to be measured against")
-    return float(np.linalg.norm(points - truth) / spread)
+    scale = np.linalg.norm(truth - truth.mean(axis=0))
+    if scale == 0:
+        raise GraphError("all true points coincide: the ANE is undefined, as its divisor is 0")
+    return float(np.linalg.norm(points - truth) / scale)
 
 
 def aligned_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
@@ -91,36 +98,37 @@ def aligned_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
 
 
 def estimate_outliers(residual: FloatArray, max_iterations: int = 200) -> tuple[float, float]:
-    """Share η of outliers and noise σ of inliers from residuals (m,), by maximum likelihood.
+    """Fraction η of outliers and standard deviation σ of inliers from residuals (m,).
 
-    The residuals are taken as a mixture: uniform on the circle with probability η, normal with
-    standard deviation σ otherwise; fitted by expectation maximisation. Since angles are fitted to
-    the measurements, outliers included, η is rather too low than too high on sparse graphs.
+    Maximum likelihood for a mixture, by expectation maximisation: a residual is uniform on the
+    circle with probability η and normal with standard deviation σ otherwise. The angles were
+    fitted to all measurements, outliers included, so that η is underestimated on sparse graphs.
     """
     size = np.abs(np.asarray(residual, dtype=np.float64))
     if not len(size):
         return 0.0, 0.0
     uniform = 1.0 / (2.0 * np.pi)
-    share = 0.5
-    noise = max(float(np.median(size)) / 0.6745, _LEAST_NOISE)
+    outliers = 0.5
+    noise = max(float(np.median(size)) / _NORMAL_MEDIAN, _LEAST_NOISE)
     for _ in range(max_iterations):
         normal = np.exp(-0.5 * (size / noise) ** 2) / (np.sqrt(2.0 * np.pi) * noise)
-        inlier = (1 - share) * normal / ((1 - share) * normal + share * uniform + 1e-300)
+        inlier = (1 - outliers) * normal / ((1 - outliers) * normal + outliers * uniform + _TINY)
         total = inlier.sum()
-        new_share = 1.0 - float(total) / len(size)
-        new_noise = max(float(np.sqrt((inlier * size**2).sum() / max(total, 1e-300))), _LEAST_NOISE)
-        settled = abs(new_share - share) < 1e-7 and abs(new_noise - noise) < 1e-7
-        share, noise = new_share, new_noise
-        if settled:
+        new_outliers = 1.0 - float(total) / len(size)
+        new_noise = max(float(np.sqrt((inlier * size**2).sum() / max(total, _TINY))), _LEAST_NOISE)
+        change = max(abs(new_outliers - outliers), abs(new_noise - noise))
+        outliers, noise = new_outliers, new_noise
+        if change < _TOLERANCE:
             break
-    return min(max(share, 0.0), 1.0), noise
+    return min(max(outliers, 0.0), 1.0), noise
 
 
 def _geodesic_variance(difference: FloatArray) -> float:
     """min over c of mean wrap(difference - c)², exactly."""
     d = np.sort(wrap(difference))
     n = len(d)
-    # Cutting the circle after the j smallest adds 2π to them: mean and mean square follow.
+    # Cutting the circle after the j smallest adds 2π to each of them; mean and mean square of
+    # all j follow from prefix sums.
     lifted = np.arange(n)
     total = d.sum() + 2 * np.pi * lifted
     prefix = np.concatenate([[0.0], np.cumsum(d)[:-1]])

@@ -1,4 +1,4 @@
-"""Solution: what every method returns."""
+"""Solution: the estimated angles that every method returns, and a summary of its residuals."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ from gnnsync.typing import FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Radians within which a node's angle counts as right.
+# A node counts as recovered if its angle is within this of the truth, in radians (14°).
 NODE_TOLERANCE = 0.25
-# Confidence from which a node counts as sure.
+# The summary counts nodes whose confidence is at least this.
 SURE = 0.95
+# Levels of the residual quantiles in the summary.
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99)
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Estimated angles and how they came about.
+    """Estimated angles, confidences, and how the method ended.
 
     Angles are comparable within a connected component only: each component, and each of the k
-    sets, is known up to one rotation.
+    groups (sets of angles), is determined up to one rotation.
 
     Args:
         angles: (n, k) in [0, 2π).
-        edge_confidence: (m,) in [0, 1], how far each measurement is believed.
-        edge_group: (m,) which of the k sets explains each edge best; all 0 for k = 1.
+        edge_confidence: (m,) in [0, 1], confidence that each measurement is an inlier.
+        edge_group: (m,) group with the smallest residual at each edge; all 0 for k = 1.
         component: (n,) connected component of each node.
         converged: whether the method met its own stopping criterion.
-        iterations: how many iterations it took.
-        stop_reason: why it stopped, in a few words.
+        iterations: number of iterations.
+        stop_reason: why the method stopped, in a few words.
         seconds: wall time.
-        diagnostics: further figures by name.
-        node_confidence: (n,) in [0, 1], the probability that a node's angles (of all k sets) are
-            within `NODE_TOLERANCE` of the truth, up to the common rotation of its component; None
-            if the method does not estimate it.
+        diagnostics: further numbers by name.
+        node_confidence: (n,) in [0, 1], the probability that a node's angles (of all k groups)
+            are within `NODE_TOLERANCE` of the truth, up to the common rotation of its component;
+            None if the method does not estimate it.
     """
 
     angles: FloatArray
@@ -64,10 +65,10 @@ class Solution:
         edge_confidence: FloatArray | None = None,
         **fields: Any,
     ) -> Solution:
-        """Complete a Solution from angles (n,) or (n, k).
+        """Build a Solution from angles (n,) or (n, k).
 
-        An edge belongs to the set with the least residual M; unless the method knows better, its
-        confidence falls from 1 at M = 0 to 0 at M = π as (1 + cos M)/2.
+        Each edge is assigned to the group with the smallest residual M. If the method gives no
+        `edge_confidence`, it is (1 + cos M)/2, from 1 at M = 0 to 0 at M = π.
         """
         angles = reduce_angle(angles[:, None] if angles.ndim == 1 else angles)
         residual = np.abs(graph.residual(angles))
@@ -78,26 +79,27 @@ class Solution:
 
     @property
     def k(self) -> int:
-        """Number of sets of angles."""
+        """Number of groups (sets of angles)."""
         return self.angles.shape[1]
 
     def residual(self, graph: MeasurementGraph) -> FloatArray:
-        """What each edge of `graph` (m,) disagrees by with the set it belongs to, in [-π, π)."""
+        """Residual (m,) of each edge of `graph` for the group it is assigned to, in [-π, π)."""
         return np.take_along_axis(
             graph.residual(self.angles), self.edge_group[:, None], axis=1
         ).ravel()
 
     def plot(self, graph: MeasurementGraph | None = None) -> Figure:
-        """A picture of the angles and of the trust in the edges; with `graph`, of residuals too.
+        """A Matplotlib figure of the angles and edge confidences; with `graph`, also of residuals.
 
-        Returns a Matplotlib figure: save it with `figure.savefig("solution.png")`.
+        Save it with `figure.savefig("solution.png")`.
         """
+        # Matplotlib is slow to import, and only this method needs it.
         from gnnsync.plots.solution import solution_figure
 
         return solution_figure(self, graph)
 
     def replace(self, **changes: Any) -> Solution:
-        """The same solution with some fields changed."""
+        """A copy with some fields changed."""
         return replace(self, **changes)
 
     def __repr__(self) -> str:
@@ -109,9 +111,14 @@ class Solution:
 
 
 def summarize(graph: MeasurementGraph, solution: Solution) -> dict[str, Any]:
-    """Counts, quantiles of |residual| (radians), outlier share and noise, how the method ended."""
+    """Numbers that describe a solution: counts, residuals, noise, and how the method ended.
+
+    `residual_quantiles` are of |residual| in radians; `outlier_share` (fraction of edges) and
+    `inlier_noise` (standard deviation in radians) are estimated by `estimate_outliers`;
+    `nodes_sure` is the fraction of nodes with a confidence of at least `SURE`.
+    """
     residual = np.abs(solution.residual(graph))
-    share, noise = estimate_outliers(residual)
+    outliers, noise = estimate_outliers(residual)
     return {
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
@@ -121,7 +128,7 @@ def summarize(graph: MeasurementGraph, solution: Solution) -> dict[str, Any]:
             f"{level:g}": float(np.quantile(residual, level)) if len(residual) else 0.0
             for level in QUANTILES
         },
-        "outlier_share": share,
+        "outlier_share": outliers,
         "inlier_noise": noise,
         "nodes_sure": _sure(solution),
         "converged": bool(solution.converged),
@@ -132,6 +139,6 @@ def summarize(graph: MeasurementGraph, solution: Solution) -> dict[str, Any]:
 
 
 def _sure(solution: Solution) -> float | None:
-    """Share of nodes whose angles are right with probability 0.95; None if nobody says."""
+    """Fraction of nodes with a confidence of at least `SURE`; None if there are no confidences."""
     confidence = solution.node_confidence
     return None if confidence is None else float((confidence >= SURE).mean())

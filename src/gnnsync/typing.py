@@ -1,4 +1,4 @@
-"""Array types: one name for each kind of NumPy array that functions take and return."""
+"""Type aliases of NumPy arrays by element type."""
 
 from __future__ import annotations
 

@@ -185,12 +185,12 @@ def test_mat_file_with_several_clouds_needs_a_name(tmp_path, rng):
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("a.csv", b"1,2\n3,x\n", "line 2: 'x' is not a finite number"),
+        ("a.csv", b"1,2\n3,x\n", "line 2: y 'x' is not a number"),
         ("a.csv", b"1,2\n3,4,5\n", "line 2: 3 fields"),
-        ("a.csv", b"1,2\nnan,4\n", "line 2: 'nan' is not a finite number"),
+        ("a.csv", b"1,2\nnan,4\n", "line 2: x 'nan' is not finite"),
         ("a.csv", b"", "holds 0 points"),
-        ("a.npy", b"junk", "not a sound .npy"),
-        ("a.mat", b"junk", "not a sound .mat"),
+        ("a.npy", b"junk", "not a valid .npy"),
+        ("a.mat", b"junk", "not a valid .mat"),
         ("a.xls", b"junk", "must be one of .npy, .csv, .mat"),
     ],
 )

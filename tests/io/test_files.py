@@ -295,8 +295,8 @@ MTX = "%%MatrixMarket matrix coordinate real general\n"
         ("mtx", MTX.replace("general", "symmetric"), "'symmetric': must be general"),
         ("mtx", MTX.replace("real", "complex"), "'complex': must be real"),
         ("npz", "", "is empty"),
-        ("npz", "PK\x03\x04 not really", "is not a sound .npz"),
-        ("npz", "hello", "is not a sound .npz"),
+        ("npz", "PK\x03\x04 not really", "is not a valid .npz"),
+        ("npz", "hello", "is not a valid .npz"),
         ("pdf", "x", "known endings are"),
     ],
 )
@@ -323,7 +323,7 @@ def test_truncated_npz(tmp_path, make_multigraph, kept):
     gnnsync.write(make_multigraph(0), tmp_path / "g.npz")
     whole = (tmp_path / "g.npz").read_bytes()
     (tmp_path / "g.npz").write_bytes(whole[: int(kept * len(whole))])
-    with pytest.raises(DataFileError, match=r"g\.npz: is not a sound"):
+    with pytest.raises(DataFileError, match=r"g\.npz: is not a valid"):
         gnnsync.read(tmp_path / "g.npz")
 
 

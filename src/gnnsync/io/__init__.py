@@ -1,6 +1,6 @@
-"""Files: measurement graphs in and out, solutions out, point clouds in.
+"""Read and write measurement graphs, write solutions and figures, read point clouds.
 
-Nothing that is read is ever executed: no pickles, and text is parsed in bounded memory.
+Reading never executes anything: no pickles are loaded, and text is parsed in bounded memory.
 """
 
 from gnnsync.io.graph_file import FORMATS, read, write

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any
 
 from gnnsync.errors import DataFileError, GnnsyncError
 from gnnsync.io.source import reason
@@ -18,31 +19,36 @@ class OutputError(GnnsyncError):
 
 
 @contextmanager
-def atomic_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[TextIO | BinaryIO]:
-    """A file that takes its name only once it is written whole; nothing is left on failure."""
+def atomic_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[Any]:
+    """Open a temporary file beside `path` that is renamed to `path` when the block succeeds.
+
+    If the block raises, the temporary file is removed and `path` stays as it was. Modes are `w`
+    (text in UTF-8, newlines as written) and `wb`. A file that is replaced keeps its permissions.
+    """
     target = Path(path)
     if target.is_dir():
         raise DataFileError(f"{target}: is a directory: give a file")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
-        descriptor, temporary = tempfile.mkstemp(
-            prefix=f".{target.name}.", suffix=".tmp", dir=target.parent
-        )
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     except OSError as error:
         raise DataFileError(f"{target}: cannot be written: {reason(error)}") from None
     try:
-        with _open_descriptor(descriptor, mode) as handle:
+        encoding, newline = (None, None) if "b" in mode else ("utf-8", "")
+        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as handle:
             yield handle
-        os.chmod(temporary, _default_mode(target))
+        if target.exists():
+            os.chmod(temporary, target.stat().st_mode & 0o777)
         os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a whole file atomically."""
     with atomic_output(path, "wb") as handle:
-        handle.write(content)  # type: ignore[arg-type]
+        handle.write(content)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -50,30 +56,21 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     write_bytes(path, text.encode())
 
 
-def writable_directory(path: Path) -> Path:
-    """Create `path` and make sure that files can be written there, before any work is done."""
+def writable_directory(path: Path, option: str = "output_dir") -> Path:
+    """Create the folder and check that files can be written there, before any work is done.
+
+    Args:
+        path: the folder.
+        option: what the user sets to choose another folder, for the error message.
+    """
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path) as probe:
             probe.write(b"0")
     except OSError as error:
+        separator = " " if option.startswith("--") else "="
         raise OutputError(
-            f"output_dir: cannot write in {path} ({error.strerror or error}): "
-            "choose another with output_dir=FOLDER"
+            f"{option}: cannot write in {path} ({error.strerror or error}): "
+            f"choose another with {option}{separator}FOLDER"
         ) from None
     return path
-
-
-def _open_descriptor(descriptor: int, mode: str) -> TextIO | BinaryIO:
-    if "b" in mode:
-        return os.fdopen(descriptor, mode)  # type: ignore[return-value]
-    return os.fdopen(descriptor, mode, encoding="utf-8", newline="")  # type: ignore[return-value]
-
-
-def _default_mode(target: Path) -> int:
-    """What `open` would have given: the mode of the file replaced, else 666 less the umask."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

@@ -1,8 +1,7 @@
-"""g2o: 2D pose graphs, of which the rotation part is a measurement graph."""
+"""g2o: 2D pose graphs, whose rotations form a measurement graph."""
 
 from __future__ import annotations
 
-import math
 from typing import TextIO
 
 import numpy as np
@@ -10,21 +9,25 @@ import numpy as np
 from gnnsync.angles import wrap
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
+from gnnsync.io.numbers import finite_number, is_natural
 from gnnsync.io.source import Source, shorten
 from gnnsync.io.table import node_names
 
-# Without a relative rotation: landmarks and what fixes the gauge.
+# Lines without a relative rotation: landmarks, and the vertex that is held fixed.
 _IGNORED = ("FIX", "VERTEX_XY", "EDGE_SE2_XY")
 _FIELDS = {"VERTEX_SE2": ("x", "y", "theta"), "EDGE_SE2": ("dx", "dy", "dtheta")}
 _INFORMATION = ("I11", "I12", "I13", "I22", "I23", "I33")
+# Information about translations that are not measured. Not 0: readers such as GTSAM's refuse an
+# information matrix with a zero on its diagonal.
+_NO_INFORMATION = "1e-9"
 
 
 def read_g2o(source: Source) -> MeasurementGraph:
     """Read `VERTEX_SE2 id x y θ` and `EDGE_SE2 i j dx dy dθ I11 I12 I13 I22 I23 I33`.
 
     An edge gives the pose of j seen from i, so that θ_j - θ_i = dθ: it is stored with src = j,
-    dst = i and offset dθ. Its weight is I33, the information about dθ; if all are 1 there are no
-    weights. Vertices only announce nodes: their poses are guesses, not measurements.
+    dst = i and offset dθ. Its weight is I33, the information about dθ; if all I33 are 1, the graph
+    has no weights. Vertices only declare nodes: their poses are initial guesses, not measurements.
     """
     number: dict[str, int] = {}
     src, dst, offset, weight = [], [], [], []
@@ -62,13 +65,12 @@ def read_g2o(source: Source) -> MeasurementGraph:
 
 
 def write_g2o(graph: MeasurementGraph, handle: TextIO) -> None:
-    """Write a pose graph without translations: they are zero, with next to no information.
+    """Write a pose graph with rotations only: translations are 0, with negligible information.
 
-    (Readers such as GTSAM's refuse a matrix with a zero on its diagonal.)
-
-    The angle of a vertex is the true one if known (k = 1), else 0; a reader takes it as a guess.
+    The angle of a vertex, an initial guess for the reader, is the true one if known (k = 1), else
+    0.
     """
-    names = graph.node_names or range(graph.num_nodes)
+    names = graph.names
     if not all(isinstance(name, int) and name >= 0 for name in names):
         raise DataFileError("g2o names nodes by whole numbers from 0: write .csv or .npz instead")
     if graph.angles is not None and graph.angles.shape[1] == 1:
@@ -84,8 +86,10 @@ def write_g2o(graph: MeasurementGraph, handle: TextIO) -> None:
         graph.edge_weight.tolist(),
         strict=True,
     )
-    for i, j, turn, trust in edges:
-        handle.write(f"EDGE_SE2 {names[j]} {names[i]} 0 0 {turn!r} 1e-9 0 0 1e-9 0 {trust!r}\n")
+    none = _NO_INFORMATION
+    for i, j, offset, weight in edges:
+        information = f"{none} 0 0 {none} 0 {weight!r}"
+        handle.write(f"EDGE_SE2 {names[j]} {names[i]} 0 0 {offset!r} {information}\n")
 
 
 def _numbers(
@@ -95,21 +99,12 @@ def _numbers(
         raise source.error(
             f"{word[0]} with {len(word) - 1} fields: must have {start - 1 + len(fields)}", line
         )
-    values = []
-    for name, text in zip(fields, word[start:], strict=True):
-        try:
-            value = float(text)
-        except ValueError:
-            raise source.error(f"{name} {shorten(text)} is not a number", line) from None
-        if not math.isfinite(value):
-            raise source.error(f"{name} {shorten(text)} is not finite", line)
-        values.append(value)
-    return values
+    named = zip(fields, word[start:], strict=True)
+    return [finite_number(source, line, name, text) for name, text in named]
 
 
 def _node(source: Source, line: int, text: str) -> str:
-    # isdecimal admits other scripts' digits, which int() reads as well; it balks at very many.
-    if not text.isdecimal() or len(text) > 18:
+    if not is_natural(text):
         raise source.error(f"node {shorten(text)} is not a whole number from 0", line)
     return str(int(text))
 

@@ -1,10 +1,10 @@
-"""`read` and `write`: a measurement graph in any of the formats, by the file's ending."""
+"""`read` and `write`: measurement graphs in all supported formats."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gnnsync.errors import DataFileError, check_choice
 from gnnsync.io.files import atomic_output
@@ -32,13 +32,13 @@ def read(
 
     Args:
         path: file, or `-` for standard input.
-        format: csv, tsv, g2o, npz or mtx; by default what the file's ending says, and csv for
-            standard input and `.txt`. csv and tsv both find the separator by themselves.
+        format: csv, tsv, g2o, npz or mtx; by default the file's ending, and csv for standard
+            input and `.txt`. csv and tsv both detect the separator.
         degrees: offsets are in degrees (g2o is always in radians).
-        progress: told (bytes read, bytes in all) of text formats.
+        progress: called with (bytes read, bytes in total) while a text format is read.
 
     Raises:
-        DataFileError: names the file, and the line and field where there is one.
+        DataFileError: the file cannot be read; the message states file, line and field.
     """
     source = Source(path, progress)
     kind = _format(source, format)
@@ -60,23 +60,23 @@ def write(
     format: str | None = None,
     degrees: bool = False,
 ) -> None:
-    """Write a measurement graph, by the file's ending; the file appears whole or not at all.
+    """Write a measurement graph in the format of the file's ending, atomically.
 
-    What a format cannot hold is refused, except the true angles, which only `.npz` keeps.
+    Fields that the format cannot hold raise `DataFileError`, except the true angles, which are
+    dropped by all formats but `.npz`.
     """
     kind = _format(Source(path), format)
     if kind == "g2o" and degrees:
         raise DataFileError(f"{path}: g2o is in radians by definition: leave out degrees")
     with atomic_output(path, "wb" if kind == "npz" else "w") as handle:
-        target: Any = handle
         if kind == "g2o":
-            write_g2o(graph, target)
+            write_g2o(graph, handle)
         elif kind == "npz":
-            write_npz(graph, target, degrees)
+            write_npz(graph, handle, degrees)
         elif kind == "mtx":
-            write_mtx(graph, target, degrees)
+            write_mtx(graph, handle, degrees)
         else:
-            write_table(graph, target, "\t" if kind == "tsv" else ",", degrees)
+            write_table(graph, handle, "\t" if kind == "tsv" else ",", degrees)
 
 
 def _format(source: Source, format: str | None) -> str:

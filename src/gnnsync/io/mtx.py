@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TextIO
 
@@ -10,21 +9,22 @@ import numpy as np
 
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
+from gnnsync.io.numbers import finite_number, is_natural
 from gnnsync.io.source import Source, shorten
 
 
 def read_mtx(source: Source, degrees: bool = False) -> MeasurementGraph:
     """Read a square `matrix coordinate real|integer general|skew-symmetric` file.
 
-    A stored zero is a measurement. A skew-symmetric file stores each offset once, and so does the
-    graph. Nodes are numbered from 0, where the file counts from 1.
+    A stored zero is a measurement. A skew-symmetric file stores one of (i, j) and (j, i), which
+    gives one edge. Nodes are numbered from 0, while the file counts from 1.
     """
     lines = _lines(source)
     line, banner = next(lines, (1, ""))
     _check_banner(source, line, banner)
     entries = ((at, text.split()) for at, text in lines if text.strip() and text[0] != "%")
     line, size = next(entries, (line, []))
-    if len(size) != 3 or not all(_is_whole(part) for part in size):
+    if len(size) != 3 or not all(map(is_natural, size)):
         raise source.error("expected the line of sizes: rows columns entries", line)
     rows, columns, count = map(int, size)
     if rows != columns or rows < 1:
@@ -44,7 +44,7 @@ def read_mtx(source: Source, degrees: bool = False) -> MeasurementGraph:
 
 
 def write_mtx(graph: MeasurementGraph, handle: TextIO, degrees: bool = False) -> None:
-    """Write offsets alone; a graph with weights, groups or node names needs another format."""
+    """Write the offsets; a graph with weights, groups or node names is refused."""
     for name in ("weight", "group", "node_names"):
         if getattr(graph, name) is not None:
             raise DataFileError(f".mtx cannot hold {name}: write .npz, or replace it by None")
@@ -68,7 +68,7 @@ def _check_banner(source: Source, line: int, banner: str) -> None:
     wanted = {
         2: ("coordinate",),
         3: ("real", "integer"),
-        # θ_i - θ_j changes its sign with the order, so that a symmetric matrix contradicts itself.
+        # θ_i - θ_j is antisymmetric: a symmetric matrix would contradict itself.
         4: ("general", "skew-symmetric"),
     }
     for place, allowed in wanted.items():
@@ -81,19 +81,9 @@ def _entry(source: Source, line: int, word: list[str], n: int) -> tuple[int, int
         raise source.error(f"{len(word)} fields: an entry is row, column, offset", line)
     node = []
     for name, text in zip(("row", "column"), word[:2], strict=True):
-        if not _is_whole(text) or not 1 <= int(text) <= n:
+        if not is_natural(text) or not 1 <= int(text) <= n:
             raise source.error(f"{name} {shorten(text)} is not a number from 1 to {n}", line)
         node.append(int(text))
     if node[0] == node[1]:
         raise source.error(f"entry ({node[0]}, {node[1]}) is a self-loop: remove it", line)
-    try:
-        value = float(word[2])
-    except ValueError:
-        raise source.error(f"offset {shorten(word[2])} is not a number", line) from None
-    if not math.isfinite(value):
-        raise source.error(f"offset {shorten(word[2])} is not finite", line)
-    return node[0], node[1], value
-
-
-def _is_whole(text: str) -> bool:
-    return text.isdecimal() and len(text) <= 18
+    return node[0], node[1], finite_number(source, line, "offset", word[2])

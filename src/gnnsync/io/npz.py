@@ -40,7 +40,7 @@ def read_npz(source: Source, degrees: bool = False) -> MeasurementGraph:
             )
     except DataFileError:
         raise
-    # What the arrays may be is checked by those who use them.
+    # The constructors check the arrays; their errors get the file's name.
     except (GnnsyncError, TypeError, ValueError, KeyError, IndexError) as error:
         raise source.error(first_line(error)) from None
     if not graph.num_edges:
@@ -65,7 +65,7 @@ def write_npz(graph: MeasurementGraph, handle: BinaryIO, degrees: bool = False) 
 
 
 def contents(arrays: dict[str, Any]) -> str:
-    """Names and shapes, for messages."""
+    """Names and shapes of arrays, for error messages."""
     listed = ", ".join(f"{name} {np.shape(value)}" for name, value in arrays.items())
     return listed or "nothing"
 
@@ -83,7 +83,7 @@ def _load(source: Source) -> dict[str, Any]:
                 return {"array": loaded}
             return {name: loaded[name] for name in loaded.files}
         except _BROKEN as error:
-            raise source.error(f"is not a sound .npz file ({first_line(error)})") from None
+            raise source.error(f"is not a valid .npz file ({first_line(error)})") from None
 
 
 def _from_arrays(source: Source, arrays: dict[str, Any]) -> MeasurementGraph:
@@ -109,7 +109,7 @@ def _from_arrays(source: Source, arrays: dict[str, Any]) -> MeasurementGraph:
 
 
 def _sparse(source: Source, arrays: dict[str, Any]) -> sp.coo_array:
-    """The matrix of `scipy.sparse.save_npz`, entry for entry, so that stored zeros survive."""
+    """The matrix that `scipy.sparse.save_npz` stored, with its stored zeros."""
     kind = arrays["format"].item()
     kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind)
     shape = tuple(int(size) for size in arrays["shape"])

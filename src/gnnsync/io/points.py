@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 import os
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,12 @@ import numpy as np
 
 from gnnsync.errors import DataFileError
 from gnnsync.io.npz import contents
-from gnnsync.io.source import Source, shorten
+from gnnsync.io.numbers import finite_number, is_number
+from gnnsync.io.source import Source
 from gnnsync.typing import FloatArray
 
 SUFFIXES = (".npy", ".csv", ".mat")
+_LEAST_POINTS = 3
 
 
 def read_points(path: str | os.PathLike[str], array: str | None = None) -> FloatArray:
@@ -34,8 +35,8 @@ def read_points(path: str | os.PathLike[str], array: str | None = None) -> Float
         points = _read_mat(source, array)
     else:
         raise source.error(f"ends in {suffix!r}: must be one of {', '.join(SUFFIXES)}")
-    if len(points) < 3:
-        raise source.error(f"holds {len(points)} points: must be at least 3")
+    if len(points) < _LEAST_POINTS:
+        raise source.error(f"holds {len(points)} points: must be at least {_LEAST_POINTS}")
     bad = ~np.isfinite(points).all(axis=1)
     if bad.any():
         raise source.error(f"point {int(np.argmax(bad))} is not finite")
@@ -47,7 +48,7 @@ def _read_npy(source: Source) -> FloatArray:
         try:
             loaded = np.load(handle, allow_pickle=False)
         except (ValueError, OSError, EOFError) as error:
-            raise source.error(f"is not a sound .npy file ({error})") from None
+            raise source.error(f"is not a valid .npy file ({error})") from None
     if not isinstance(loaded, np.ndarray) or not _is_cloud(loaded):
         held = contents({"array": loaded}) if isinstance(loaded, np.ndarray) else "several arrays"
         raise source.error(f"holds {held}: must be an array of numbers of shape (n, 2)")
@@ -61,30 +62,30 @@ def _read_csv(source: Source) -> FloatArray:
         for line, row in enumerate(csv.reader(lines, skipinitialspace=True), first_line):
             if not "".join(row).strip():
                 continue
-            header = is_first and not any(_number(text) is not None for text in row)
+            header = is_first and not any(map(is_number, row))
             is_first = False
             if header:
                 continue
             if len(row) != 2:
                 raise source.error(f"{len(row)} fields: must be x, y", line)
-            x, y = map(_number, row)
-            if x is None or y is None:
-                wrong = row[0] if x is None else row[1]
-                raise source.error(f"{shorten(wrong)} is not a finite number", line)
+            x, y = (
+                finite_number(source, line, name, text)
+                for name, text in zip("xy", row, strict=True)
+            )
             points.append((x, y))
     return np.array(points).reshape(-1, 2)
 
 
 def _read_mat(source: Source, array: str | None) -> FloatArray:
-    from scipy.io import loadmat
+    from scipy.io import loadmat  # slow to import, and rarely needed
 
     with source.open() as handle:
         try:
             held: dict[str, Any] = loadmat(handle)
         except NotImplementedError:
             raise source.error("is a MATLAB 7.3 file: save it with -v7") from None
-        except Exception as error:  # loadmat raises whatever a damaged file leads it to
-            raise source.error(f"is not a sound .mat file ({error})") from None
+        except Exception as error:  # a damaged file can raise any exception in loadmat
+            raise source.error(f"is not a valid .mat file ({error})") from None
     arrays = {name: value for name, value in held.items() if not name.startswith("__")}
     if array is not None:
         if array not in arrays:
@@ -108,11 +109,3 @@ def _is_cloud(value: Any) -> bool:
         and value.ndim == 2
         and value.shape[1] == 2
     )
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Solutions out: angles per node as CSV, JSON or NPZ, and the verdict on every edge as CSV."""
+"""Write solutions: angles per node as CSV, JSON or NPZ, residuals per edge as CSV."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENDINGS = (".csv", ".json", ".npz")
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
-    """The ending of an output file, if it is one that can be written."""
+    """Return the ending of an output file if its format can be written."""
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise DataFileError(f"{path}: ends in {ending!r}: must be one of {', '.join(ENDINGS)}")
@@ -36,34 +36,33 @@ def write_solution(
     degrees: bool = False,
     summary: dict[str, Any] | None = None,
 ) -> None:
-    """Write node, angle(s), component and, where the method states it, the confidence in a node.
+    """Write node, angle(s), component and, if the method estimates it, the node's confidence.
 
-    The file's ending tells the format; it is written whole or not at all.
+    The file's ending determines the format; the file appears whole or not at all.
 
     Args:
-        graph: what was solved: names the nodes.
+        graph: the graph that was solved, for the names of the nodes.
         solution: the angles.
         path: `.csv`, `.json` or `.npz`.
         degrees: write angles in degrees rather than radians.
-        summary: figures to add to a `.json`.
+        summary: figures to add to a `.json` file.
     """
     ending = check_ending(path)
     angles = np.degrees(solution.angles) if degrees else solution.angles
     with atomic_output(path, "wb" if ending == ".npz" else "w") as handle:
-        target: Any = handle
         if ending == ".csv":
-            write_angles(graph, solution, target, degrees=degrees)
+            write_angles(graph, solution, handle, degrees=degrees)
         elif ending == ".json":
             content = {
                 "unit": "degrees" if degrees else "radians",
                 "summary": summary or {},
-                "nodes": [_plain(name) for name in _names(graph)],
+                "nodes": [_plain(name) for name in graph.names],
                 "angles": angles.tolist(),
                 "component": solution.component.tolist(),
             }
             if solution.node_confidence is not None:
                 content["node_confidence"] = solution.node_confidence.tolist()
-            json.dump(content, target, indent=1, allow_nan=False)
+            json.dump(content, handle, indent=1, allow_nan=False)
         else:
             arrays: dict[str, Any] = {
                 "node": _name_array(graph),
@@ -75,7 +74,7 @@ def write_solution(
             }
             if solution.node_confidence is not None:
                 arrays["node_confidence"] = solution.node_confidence
-            np.savez_compressed(target, **arrays)
+            np.savez_compressed(handle, **arrays)
 
 
 def write_angles(
@@ -83,7 +82,7 @@ def write_angles(
 ) -> None:
     """Write CSV lines node, angle (angle_1, ..., angle_k if k > 1), component, confidence.
 
-    The last column is there if the method states the confidence in a node.
+    The last column is present if the method estimates the confidence in a node.
     """
     angles = np.degrees(solution.angles) if degrees else solution.angles
     k = solution.k
@@ -93,7 +92,7 @@ def write_angles(
     if solution.node_confidence is not None:
         last.append(solution.node_confidence.tolist())
     writer.writerow(["node", *titles, "component", "confidence"][: 1 + k + len(last)])
-    rows = zip(_names(graph), angles.tolist(), *last, strict=True)
+    rows = zip(graph.names, angles.tolist(), *last, strict=True)
     writer.writerows([name, *row, *rest] for name, row, *rest in rows)
 
 
@@ -106,10 +105,10 @@ def write_edges(
 ) -> None:
     """Write CSV lines src, dst, offset, residual, confidence, group.
 
-    `residual` is angle[src] - angle[dst] - offset, the signed angle of least size, for the group
-    (one of k sets, from 0) that explains the edge best.
+    `residual` is angle[src] - angle[dst] - offset reduced to [-π, π), for the group (one of the k
+    sets of angles, from 0) with the smallest residual.
     """
-    names = list(_names(graph))
+    names = graph.names
     columns = (
         [names[i] for i in graph.src.tolist()],
         [names[i] for i in graph.dst.tolist()],
@@ -119,8 +118,7 @@ def write_edges(
         solution.edge_group.tolist(),
     )
     with atomic_output(path) as handle:
-        target: Any = handle
-        writer = csv.writer(target, lineterminator="\n")
+        writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(["src", "dst", "offset", "residual", "confidence", "group"])
         writer.writerows(zip(*columns, strict=True))
 
@@ -130,17 +128,13 @@ def _residual(graph: MeasurementGraph, solution: Solution, degrees: bool) -> Flo
     return np.degrees(residual) if degrees else residual
 
 
-def _names(graph: MeasurementGraph) -> Any:
-    return graph.node_names or range(graph.num_nodes)
-
-
 def _plain(name: Any) -> int | str:
     return name if isinstance(name, int) else str(name)
 
 
 def _name_array(graph: MeasurementGraph) -> NDArray[Any]:
-    """Integers if all names are, else text: never objects, which would need a pickle."""
-    names = list(_names(graph))
+    """Integers if all names are, else text; never objects, which would need a pickle."""
+    names = list(graph.names)
     if all(isinstance(name, int) for name in names):
         return np.array(names, dtype=np.int64)
     return np.array([str(name) for name in names])

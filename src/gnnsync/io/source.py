@@ -1,4 +1,4 @@
-"""Reading files safely: text in bounded blocks, errors that name file and line."""
+"""Reading files safely: text in bounded blocks, errors that state file and line."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from typing import BinaryIO
 from gnnsync.errors import DataFileError
 
 STDIN = "-"
-MAX_LINE = 1 << 16
-_BLOCK = 1 << 20
+MAX_LINE = 1 << 16  # characters; a longer line is no table but a broken file
+_BLOCK = 1 << 20  # bytes read at once
+_LONGEST_QUOTE = 40  # characters of a field that an error message repeats
 
 Progress = Callable[[int, int], None]
-"""Told (bytes read, bytes in all; 0 if unknown)."""
+"""Called with (bytes read, bytes in total; 0 if unknown)."""
 
 
 class Source:
-    """A file to read, or standard input for `-`, that knows its name for error messages.
+    """A file to read, or standard input for `-`, with its name for error messages.
 
     Args:
         path: file name, or `-`.
-        progress: told how much has been read.
+        progress: called after each block of text that is read.
     """
 
     def __init__(self, path: str | os.PathLike[str], progress: Progress | None = None) -> None:
@@ -34,14 +35,14 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """The bytes, closed afterwards; a missing file or a directory is a `DataFileError`."""
+        """Open for reading bytes; a missing file or a directory raises `DataFileError`."""
         if self.path == STDIN:
             yield sys.stdin.buffer
             return
         if os.path.isdir(self.path):
             raise self.error("is a directory: give a file")
         try:
-            handle = open(self.path, "rb")  # noqa: SIM115 (the error must not cover the caller's)
+            handle = open(self.path, "rb")  # noqa: SIM115 (only errors of opening are caught)
         except FileNotFoundError:
             raise self.error("no such file") from None
         except (OSError, ValueError) as error:
@@ -50,10 +51,10 @@ class Source:
             yield handle
 
     def blocks(self) -> Iterator[tuple[int, list[str]]]:
-        """Lines of text in blocks of about a megabyte, each with the number of its first line.
+        """Yield (number of the first line, lines of text) in blocks of about a megabyte.
 
-        UTF-8, any line ending. Memory is bounded: a line of more than 65,536 characters is an
-        error, whatever its length.
+        The text is UTF-8 with any line ending. Memory is bounded: a line of more than `MAX_LINE`
+        characters raises `DataFileError` before it is read to its end.
         """
         with self.open() as handle:
             total = 0 if self.path == STDIN else os.fstat(handle.fileno()).st_size
@@ -91,17 +92,17 @@ class Source:
                     return
 
     def error(self, problem: str, line: int | None = None) -> DataFileError:
-        """The error that names this file and, if known, the line."""
+        """An error that states this file and, if known, the line."""
         return DataFileError(
             f"{self.name}: {problem}" if line is None else f"{self.name}, line {line}: {problem}"
         )
 
 
 def shorten(text: str) -> str:
-    """The text as Python would write it, cut to what fits in a message."""
-    return repr(text if len(text) <= 40 else text[:37] + "...")
+    """The text in quotes, shortened so that it fits in an error message."""
+    return repr(text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "...")
 
 
 def reason(error: Exception) -> str:
-    """Why the operating system refused, in its own words."""
+    """The operating system's reason for a failure."""
     return getattr(error, "strerror", None) or str(error)

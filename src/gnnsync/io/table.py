@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -13,6 +12,7 @@ import numpy as np
 
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
+from gnnsync.io.numbers import is_number, number_problem
 from gnnsync.io.source import Source, shorten
 from gnnsync.typing import FloatArray, IntArray
 
@@ -29,10 +29,10 @@ _REQUIRED = ("src", "dst", "offset")
 def read_table(source: Source, degrees: bool = False) -> MeasurementGraph:
     """Read lines `src,dst,offset[,weight]`: theta[src] - theta[dst] = offset.
 
-    The separator (comma, tab, semicolon, else white space) and the presence of a header are seen
-    on the first line. A header names its columns in any order, may have `group` as well, and
-    columns of other names are ignored. Node names are text; if all are whole numbers they are
-    taken as such and sorted, otherwise nodes are numbered by first appearance.
+    The first line determines the separator (comma, tab, semicolon, else white space) and whether
+    there is a header. A header lists the columns in any order, may include `group`, and columns
+    of other names are ignored. Node names are text, and nodes are numbered by first appearance;
+    if all names are whole numbers, they become integers and are sorted.
     """
     columns = _Columns()
     for first_line, lines in source.blocks():
@@ -59,19 +59,16 @@ def write_table(
 ) -> None:
     """Write `src,dst,offset[,weight][,group]` with a header.
 
-    Numbers keep all their digits. True angles are not part of the format.
+    Numbers keep all their digits. The format has no true angles.
     """
     if (np.bincount(graph.edge_index.ravel(), minlength=graph.num_nodes) == 0).any():
         raise DataFileError(
             "a table holds edges only, and some nodes have none: write .npz or .g2o"
         )
-    names: Sequence[Hashable] = graph.node_names or range(graph.num_nodes)
-    text = [str(name) for name in names]
+    text = [str(name) for name in graph.names]
     for name in text:
         if not name or name != name.strip() or len(name.splitlines()) > 1:
-            raise DataFileError(
-                f"node name {shorten(name)} does not survive in a table: write .npz"
-            )
+            raise DataFileError(f"node name {shorten(name)} cannot be kept in a table: write .npz")
     if len(set(text)) < len(text):
         raise DataFileError("two node names have the same text: write .npz or rename them")
     columns: dict[str, Sequence[object]] = {
@@ -91,10 +88,10 @@ def write_table(
 def node_names(
     text: list[str],
 ) -> tuple[tuple[Hashable, ...] | None, IntArray]:
-    """Names for nodes found in the order of `text`, and the number each of them gets.
+    """Node names for the distinct names `text` of a file, and the node number of each (n,).
 
-    Whole numbers 0..n-1 need no names (None); other whole numbers become sorted integers. `007`
-    is text: it and `7` must stay different nodes.
+    Names 0..n-1 need not be stored (None); other whole numbers become sorted integers. `007` is
+    text, because it and `7` must stay different nodes.
     """
     numbers = [_whole(name) for name in text]
     if any(number is None for number in numbers):
@@ -109,7 +106,7 @@ def node_names(
 
 @dataclass
 class _Columns:
-    """What has been read so far; the layout is known after the first line."""
+    """The columns read so far; the layout is determined by the first line."""
 
     delimiter: str | None = None
     place: dict[str, int] = field(default_factory=dict)
@@ -156,7 +153,7 @@ class _Columns:
             getattr(self, name).append(values)
 
     def _learn_layout(self, source: Source, line: int, first: str) -> bool:
-        """Separator and columns from the first line; returns whether it is a header."""
+        """Find separator and columns from the first line; returns whether it is a header."""
         self.delimiter = next((mark for mark in "\t,;" if mark in first), None)
         row = [entry.strip() for entry in self._split(source, line, [first])[0]]
         self.width = len(row)
@@ -166,7 +163,7 @@ class _Columns:
             for column, aliases in ALIASES.items()
             if any(alias in names for alias in aliases)
         }
-        if not found or (len(row) >= 3 and _is_number(row[2])):
+        if not found or (len(row) >= 3 and is_number(row[2])):
             if len(row) not in (3, 4):
                 raise source.error(
                     f"{len(row)} fields and no header: must be src, dst, offset[, weight]", line
@@ -195,7 +192,7 @@ class _Columns:
         return [row if len(row) > 1 or "".join(row).strip() else [] for row in rows]
 
     def _explain(self, source: Source, first_line: int, rows: list[list[str]]) -> None:
-        """Find the first line with something wrong, and say what."""
+        """Raise an error for the first line that is wrong, if any."""
         for line, row in enumerate(rows, first_line):
             if not row:
                 continue
@@ -224,14 +221,13 @@ def _plausible(src: list[str], dst: list[str], numbers: dict[str, FloatArray]) -
 
 
 def _problem(name: str, text: str) -> str | None:
-    """What is wrong with a field, if anything."""
+    """Error message for a field that is wrong; None if it is right."""
     if name in ("src", "dst"):
         return None if text else f"{name} is empty: name a node"
-    if not _is_number(text):
-        return f"{name} {shorten(text)} is not a number"
+    problem = number_problem(name, text)
+    if problem is not None:
+        return problem
     value = float(text)
-    if not math.isfinite(value):
-        return f"{name} {shorten(text)} is not finite"
     if name == "weight" and value <= 0:
         return f"weight {text} must be greater than 0"
     if name == "group" and (value < -1 or value != round(value)):
@@ -239,17 +235,9 @@ def _problem(name: str, text: str) -> str | None:
     return None
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _whole(text: str) -> int | None:
-    """The integer that is written exactly so, or None."""
-    # int() would accept "1_0" and " 7"; str() of the result tells.
+    """The integer whose decimal form is exactly `text`; None if there is none."""
+    # int() also accepts "1_0", " 7" and "007"; comparing with str() excludes them.
     try:
         value = int(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""One picture of a solution: what an engineer looks at before trusting it."""
+"""Figure of one solution: residuals, angles and confidences."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from gnnsync.solution import Solution
 
 _BLUE, _GREY, _RED = "#33669e", "#9a9a9a", "#c0392b"
+_PANEL = (4.2, 3.6)  # inches
+_RESIDUAL_BINS, _ANGLE_BINS, _CONFIDENCE_BINS = 72, 36, 40  # 5°, 10° and 0.025
 
 
 def solution_figure(solution: Solution, graph: MeasurementGraph | None = None) -> Figure:
-    """Residuals (if `graph` is given), angles, and confidence of the edges, side by side."""
+    """Histograms of residuals (if `graph` is given), angles and edge confidences, side by side."""
     columns = 2 if graph is None else 3
-    figure = Figure(figsize=(4.2 * columns, 3.6), layout="constrained")
+    figure = Figure(figsize=(_PANEL[0] * columns, _PANEL[1]), layout="constrained")
     if graph is not None:
         _residuals(figure.add_subplot(1, columns, 1), solution, graph)
     _angles(figure.add_subplot(1, columns, columns - 1, projection="polar"), solution)
@@ -30,11 +32,11 @@ def solution_figure(solution: Solution, graph: MeasurementGraph | None = None) -
 
 def _residuals(axes: Axes, solution: Solution, graph: MeasurementGraph) -> None:
     residual = solution.residual(graph)
-    axes.hist(residual, bins=72, range=(-np.pi, np.pi), color=_BLUE)
+    axes.hist(residual, bins=_RESIDUAL_BINS, range=(-np.pi, np.pi), color=_BLUE)
     if len(residual):
-        share, noise = estimate_outliers(residual)
-        level = share * len(residual) / 72
-        axes.axhline(level, color=_RED, linewidth=1, label=f"outliers, about {share:.0%}")
+        outliers, noise = estimate_outliers(residual)
+        level = outliers * len(residual) / _RESIDUAL_BINS
+        axes.axhline(level, color=_RED, linewidth=1, label=f"outliers, about {outliers:.0%}")
         axes.plot([], [], " ", label=f"inlier noise {noise:.2g} rad")
         axes.legend(frameon=False, fontsize=8)
     axes.set_yscale("symlog", linthresh=1)
@@ -46,12 +48,12 @@ def _residuals(axes: Axes, solution: Solution, graph: MeasurementGraph) -> None:
 
 
 def _angles(axes: Axes, solution: Solution) -> None:
-    bins = np.linspace(0, 2 * np.pi, 37)
+    bins = np.linspace(0, 2 * np.pi, _ANGLE_BINS + 1)
     width = bins[1] - bins[0]
     shades = np.linspace(0.9, 0.4, solution.k)
     for group, column in enumerate(solution.angles.T):
         count = np.histogram(column, bins)[0]
-        label = f"set {group + 1}" if solution.k > 1 else None
+        label = f"group {group + 1}" if solution.k > 1 else None
         axes.bar(bins[:-1] + width / 2, count, width, alpha=shades[group], label=label)
     if solution.k > 1:
         axes.legend(fontsize=8, loc="lower right")
@@ -65,14 +67,14 @@ def _angles(axes: Axes, solution: Solution) -> None:
 def _confidence(axes: Axes, solution: Solution) -> None:
     confidence = np.clip(solution.edge_confidence, 0, 1)
     if solution.k == 1:
-        axes.hist(confidence, bins=40, range=(0, 1), color=_GREY)
+        axes.hist(confidence, bins=_CONFIDENCE_BINS, range=(0, 1), color=_GREY)
     else:
         parts = [confidence[solution.edge_group == group] for group in range(solution.k)]
-        labels = [f"set {group + 1}" for group in range(solution.k)]
-        axes.hist(parts, bins=40, range=(0, 1), stacked=True, label=labels)
+        labels = [f"group {group + 1}" for group in range(solution.k)]
+        axes.hist(parts, bins=_CONFIDENCE_BINS, range=(0, 1), stacked=True, label=labels)
         axes.legend(frameon=False, fontsize=8)
     axes.set_yscale("symlog", linthresh=1)
     axes.set_xlim(0, 1)
-    axes.set_title("confidence in the edges")
-    axes.set_xlabel("0: outlier, 1: believed")
+    axes.set_title("confidence of the edges")
+    axes.set_xlabel("0: outlier, 1: inlier")
     axes.set_ylabel("edges")

@@ -66,7 +66,8 @@ def write_report(
     if collection.rows.empty:
         raise ReportError(f"{', '.join(map(str, directories))}: {_why_empty(collection)}")
     inside = directories[0] if len(directories) == 1 else Path()
-    folder = writable_directory(output if output is not None else inside / "report")
+    target = output if output is not None else inside / "report"
+    folder = writable_directory(target, "--output")
     report = Report(folder, collection)
     _write_parquet(with_lines(collection), folder / ROWS)
     heading = "gnnsync: " + ", ".join(sweep_names(collection.rows))
@@ -75,7 +76,9 @@ def write_report(
     for sub, rows in _sets(collection.rows, together):
         drawn += [(d, folder / "figures" / sub) for d in drawings(rows, collection.folders)]
         for table in tables(rows):
-            report.tables += save_table(table, writable_directory(folder / "tables" / sub))
+            report.tables += save_table(
+                table, writable_directory(folder / "tables" / sub, "--output")
+            )
     report.figures = save_all(drawn, workers=workers)
     return report
 
@@ -85,7 +88,7 @@ def save_all(
 ) -> list[Path]:
     """Draw and write figures into their folders, in several processes if there are many."""
     for folder in {folder for _, folder in drawn}:
-        writable_directory(folder)
+        writable_directory(folder, "--output")
     arguments = [d for d, _ in drawn], [folder for _, folder in drawn], repeat(tuple(formats))
     if workers > 1 and len(drawn) >= _LEAST_FIGURES_FOR_POOL:
         # Spawned, not forked: a forked copy of a process with threads can deadlock.
