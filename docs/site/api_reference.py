@@ -18,6 +18,7 @@ PAGES = {
     "api/data.md": ("Data", ["gnnsync.data"]),
     "api/methods.md": ("Methods", ["gnnsync.methods"]),
     "api/learn.md": ("Learned methods", ["gnnsync.learn"]),
+    "api/io.md": ("Files", ["gnnsync.io"]),
     "api/plots.md": ("Plots", ["gnnsync.plots"]),
 }
 
@@ -40,13 +41,19 @@ def exported(init: Path) -> list[str]:
 def _page(package: Path, title: str, shown: list[str]) -> str:
     lines = [f"# {title}", ""]
     for name in shown:
-        path = package.joinpath(*name.split(".")[1:])
-        if not path.is_dir():
-            lines += [f"::: {name}", ""]
-            continue
-        inits = [path / "__init__.py", *sorted(path.glob("*/__init__.py"))]
-        for init in inits if name != "gnnsync" else inits[:1]:
-            home = ".".join(["gnnsync", *init.parent.relative_to(package).parts])
-            names = exported(init)
-            lines += [line for item in names for line in (f"::: {home}.{item}", "")]
+        for item in _items(package, name):
+            lines += [f"::: {item}", ""]
     return "\n".join(lines)
+
+
+def _items(package: Path, name: str) -> list[str]:
+    """What a page shows of a module or package: its exported names; without any, its modules."""
+    path = package.joinpath(*name.split(".")[1:])
+    if not path.is_dir():
+        return [name]
+    found = [f"{name}.{item}" for item in exported(path / "__init__.py")]
+    if name == "gnnsync":
+        return found
+    for inner in sorted(path.glob("*/__init__.py")):
+        found += [f"{name}.{inner.parent.name}.{item}" for item in exported(inner)]
+    return found or [f"{name}.{p.stem}" for p in sorted(path.glob("*.py")) if p.stem[0] != "_"]

@@ -84,6 +84,13 @@ def test_the_api_reference_has_every_public_class(site, package):
 
 
 @needs_mkdocs
+def test_formulas_are_not_shown_as_source(site):
+    pages = [path.read_text("utf-8") for path in (site / "api").rglob("*.html")]
+    assert not [page for page in pages if ".. math" in page or ":math:" in page]
+    assert any("<math" in page or "<code>z \\leftarrow" in page for page in pages)
+
+
+@needs_mkdocs
 def test_pages_load_nothing_from_other_servers(site):
     """The site can be read offline."""
     loads = re.compile(r"""<(?:script|img|iframe|source)[^>]*?\bsrc=["']?(?:https?:)?//[^\s"'>]+""")
