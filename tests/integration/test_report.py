@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gnnsync.cli import main
+from gnnsync.cli.main import main
 from tests.job_folders import write_job
 
 EVIL = "<script>alert(1)</script>"

@@ -1,46 +1,41 @@
-"""`gnnsync report`: from folders of results to figures, tables and a page."""
+"""`gnnsync report DIR ...`: figures, tables and a page from folders of results."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections import Counter
 from pathlib import Path
 
-from gnnsync.errors import GnnsyncError
+from gnnsync.cli.exit_codes import exit_code
 from gnnsync.report.build import PAGE, ROWS, Report, write_report
 
-BAD_INPUT = 2
-_SHOWN = 10
+_SHOWN = 10  # jobs without a result that are printed; the page lists all
+_MOST_WORKERS = 4  # each loads Matplotlib and pandas, about 0.2 GB
 
 
 def main(argv: list[str]) -> int:
     """Run the command; returns the exit code."""
     arguments = _parser().parse_args(argv)
-    try:
-        report = write_report(
-            arguments.directories,
-            arguments.output,
-            together=arguments.together,
-            workers=arguments.workers,
-        )
-    except GnnsyncError as error:
-        print(f"gnnsync: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        print("gnnsync: interrupted", file=sys.stderr)
-        return 130
-    _tell(report)
-    return 0
+    return exit_code("gnnsync report", lambda: _run(arguments))
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    report = write_report(
+        arguments.directories,
+        arguments.output,
+        together=arguments.together,
+        workers=arguments.workers,
+    )
+    _print(report)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gnnsync report",
-        description="Collect the results of sweeps into one table, figures as in the paper, tables "
-        "with the best in bold, and one page (index.html) that works offline. Incomplete sweeps "
-        "are reported as far as they are, with a list of what is missing.",
+        description="Collect the results of sweeps into one table of rows, figures and tables as "
+        "in the paper, and one page (index.html) that works offline. The report of an incomplete "
+        "sweep lists the jobs that have no result.",
     )
     parser.add_argument(
         "directories",
@@ -53,19 +48,19 @@ def _parser() -> argparse.ArgumentParser:
         "--output",
         type=Path,
         metavar="DIR",
-        help="where to write (default: DIR/report; ./report if several folders are given)",
+        help="folder of the report (default DIR/report; ./report if several folders are given)",
     )
     parser.add_argument(
         "--together",
         action="store_true",
-        help="draw all sweeps in the same figures and tables instead of one set for each",
+        help="put all sweeps into the same figures and tables (default: one set for each sweep)",
     )
     parser.add_argument(
         "--workers",
         type=_positive,
-        default=min(4, os.cpu_count() or 1),
+        default=min(_MOST_WORKERS, os.cpu_count() or 1),
         metavar="N",
-        help="processes that draw (default: one per core, at most 4)",
+        help=f"processes that draw figures (default: one per core, at most {_MOST_WORKERS})",
     )
     return parser
 
@@ -77,8 +72,8 @@ def _positive(text: str) -> int:
     return value
 
 
-def _tell(report: Report) -> None:
-    """What there is, and what is missing."""
+def _print(report: Report) -> None:
+    """Print what was written, and the jobs without a result."""
     found = report.collection
     print(f"{len(found.rows):,} rows of {len(found.lines):,} jobs in {report.folder}:")
     print(f"  {PAGE}, {ROWS}, {len(report.figures)} figures, {len(report.tables)} tables")
@@ -87,8 +82,9 @@ def _tell(report: Report) -> None:
     if not found.absent:
         return
     counts = Counter(job.state for job in found.absent)
-    told = ", ".join(f"{counts[s]:,} {s}" for s in ("failed", "unfinished", "missing") if counts[s])
-    print(f"{len(found.absent):,} jobs without a result: {told}")
+    states = [state for state in ("failed", "unfinished", "missing") if counts[state]]
+    listed = ", ".join(f"{counts[state]:,} {state}" for state in states)
+    print(f"{len(found.absent):,} jobs without a result: {listed}")
     for job in found.absent[:_SHOWN]:
         print(f"  {job.state}: {job.line or job.job_hash}: {job.reason}")
     if len(found.absent) > _SHOWN:

@@ -1,4 +1,4 @@
-"""`gnnsync solve FILE`: offsets in, angles out."""
+"""`gnnsync solve FILE`: read measured offsets, estimate the angles, write them."""
 
 from __future__ import annotations
 
@@ -14,42 +14,34 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gnnsync.errors import DataFileError, GnnsyncError, ParameterError, check_choice, one_line
+from gnnsync.cli.exit_codes import exit_code
+from gnnsync.errors import DataFileError, ParameterError, check_choice, one_line
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io import FORMATS, read, write_edges, write_solution
-from gnnsync.io.files import atomic_output
+from gnnsync.io.figure_file import write_figure
 from gnnsync.io.solution_file import check_ending, write_angles
 from gnnsync.io.source import STDIN, Progress
 from gnnsync.solution import NODE_TOLERANCE, SURE, Solution, summarize
 from gnnsync.solve import find_method, method_names
 
-BAD_INPUT, INTERRUPTED = 2, 130
-_PICTURES = (".png", ".pdf", ".svg")
+_FIGURE_ENDINGS = (".png", ".pdf", ".svg")
 
 
 def main(argv: list[str]) -> int:
-    """Run the command; returns the exit code: 0, 2 for bad input, 130 after Ctrl-C."""
-    try:
-        arguments = _parser().parse_args(argv)
-        _check_outputs(arguments)
-        with _messages():
-            _run(arguments)
-        sys.stdout.flush()
-    except GnnsyncError as error:
-        print(f"gnnsync solve: {one_line(error)}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        print("gnnsync solve: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; Python would complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    """Run the command; returns the exit code: 0, 2 after bad input, 130 after Ctrl-C."""
+    arguments = _parser().parse_args(argv)
+    return exit_code("gnnsync solve", lambda: _run(arguments))
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    # Told before a large file is read.
+    # Before a large file is read, which may take minutes.
     check_choice("--method", arguments.method, method_names())
+    _check_outputs(arguments)
+    with _messages_on_stderr():
+        _solve(arguments)
+
+
+def _solve(arguments: argparse.Namespace) -> None:
     start = time.perf_counter()
     with _stage(f"reading {arguments.file}") as progress:
         graph = read(
@@ -58,12 +50,12 @@ def _run(arguments: argparse.Namespace) -> None:
             degrees=arguments.degrees,
             progress=progress,
         )
-    read_in = time.perf_counter() - start
+    seconds_read = time.perf_counter() - start
     method = find_method(arguments.method)
     with _stage(f"solving {graph.num_edges} edges by {arguments.method}"):
         solution = method(graph, arguments.k, seed=arguments.seed)
     summary = {"file": arguments.file, "method": arguments.method} | summarize(graph, solution)
-    summary["seconds_read"] = read_in
+    summary["seconds_read"] = seconds_read
     _write(arguments, graph, solution, summary)
     if arguments.json:
         print(json.dumps(summary))
@@ -78,9 +70,7 @@ def _write(
     summary: dict[str, Any],
 ) -> None:
     if arguments.plot:
-        with atomic_output(arguments.plot, "wb") as handle:
-            ending = Path(arguments.plot).suffix[1:].lower()
-            solution.plot(graph).savefig(handle, format=ending, dpi=120)
+        write_figure(solution.plot(graph), arguments.plot)
     if arguments.edges:
         write_edges(graph, solution, arguments.edges, degrees=arguments.degrees)
     if arguments.output == STDIN:
@@ -102,7 +92,7 @@ def _text(summary: dict[str, Any]) -> str:
         "components": summary["components"],
         "method": f"{summary['method']} (k = {summary['k']}), {ended}: {summary['stop_reason']}",
         "|residual|": f"{quantiles} rad",
-        "outliers": f"about {summary['outlier_share']:.1%}; noise of the others "
+        "outliers": f"about {summary['outlier_share']:.1%}; noise of the inliers "
         f"{summary['inlier_noise']:.3g} rad",
         "nodes sure": _sure_text(summary["nodes_sure"]),
         "time": f"{summary['seconds_read']:.2f} s to read, "
@@ -111,20 +101,21 @@ def _text(summary: dict[str, Any]) -> str:
     return "\n".join(f"{name:<11} {value}" for name, value in lines.items() if value is not None)
 
 
-def _sure_text(share: float | None) -> str | None:
-    if share is None:
+def _sure_text(fraction: float | None) -> str | None:
+    if fraction is None:
         return None
-    return f"{share:.1%} are within {NODE_TOLERANCE:g} rad with confidence {SURE:g} or more"
+    return f"{fraction:.1%} are within {NODE_TOLERANCE:g} rad with confidence {SURE:g} or more"
 
 
 @contextlib.contextmanager
 def _stage(title: str) -> Iterator[Progress | None]:
-    """A bar in a terminal while it goes on; elsewhere a log line when it is done."""
+    """Show a progress bar in a terminal; elsewhere print one line when the stage is done."""
     if not sys.stderr.isatty():
         start = time.perf_counter()
         yield None
         print(f"{title}: {time.perf_counter() - start:.2f} s", file=sys.stderr, flush=True)
         return
+    # Only a terminal needs it, and it takes 0.1 s to import.
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -139,7 +130,7 @@ def _stage(title: str) -> Iterator[Progress | None]:
 
 
 @contextlib.contextmanager
-def _messages() -> Iterator[None]:
+def _messages_on_stderr() -> Iterator[None]:
     """Send warnings and log messages of the package to standard error, one line each."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(logging.WARNING)
@@ -162,13 +153,15 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _check_outputs(arguments: argparse.Namespace) -> None:
-    """Refuse what cannot be written before any work is done."""
+    """Check that the output files can be written, before any work is done."""
     if arguments.output and arguments.output != STDIN:
         check_ending(arguments.output)
     if arguments.output == STDIN and arguments.json:
         raise ParameterError("--output", STDIN, "a file with --json, whose summary is printed")
-    if arguments.plot and Path(arguments.plot).suffix.lower() not in _PICTURES:
-        raise ParameterError("--plot", arguments.plot, f"a file ending in {', '.join(_PICTURES)}")
+    if arguments.plot and Path(arguments.plot).suffix.lower() not in _FIGURE_ENDINGS:
+        raise ParameterError(
+            "--plot", arguments.plot, f"a file ending in {', '.join(_FIGURE_ENDINGS)}"
+        )
     targets = [arguments.output, arguments.edges, arguments.plot]
     files = [os.path.realpath(name) for name in targets if name and name != STDIN]
     if len(set(files)) < len(files):
@@ -185,19 +178,21 @@ def _parser() -> argparse.ArgumentParser:
         epilog="FILE is .csv, .tsv or .txt (src,dst,offset[,weight]; header optional), .g2o (2D), "
         ".npz or .mtx. Exit code 2 means bad input.",
     )
-    parser.add_argument("file", metavar="FILE", help="measurements, or - for standard input")
-    parser.add_argument("--format", choices=FORMATS, help="if the ending of FILE does not tell")
-    parser.add_argument(
-        "--method",
-        default="auto",
-        metavar="NAME",
-        help="%(default)s by default; one of " + ", ".join(method_names()),
+    add = parser.add_argument
+    add("file", metavar="FILE", help="measurements, or - for standard input")
+    add("--format", choices=FORMATS, help="format of FILE (default: by its ending)")
+    names = ", ".join(method_names())
+    add("--method", default="auto", metavar="NAME", help=f"default %(default)s; one of {names}")
+    add(
+        "--k",
+        type=int,
+        default=1,
+        help="number of groups of angles mixed in the offsets (default 1)",
     )
-    parser.add_argument("--k", type=int, default=1, help="sets of angles mixed in the offsets (1)")
-    parser.add_argument("--seed", type=int, default=0, help="of the method's chance (0)")
-    parser.add_argument("--degrees", action="store_true", help="offsets in, and angles out, are so")
-    parser.add_argument("--output", metavar="FILE", help="angles: .csv, .json, .npz, or - (CSV)")
-    parser.add_argument("--edges", metavar="FILE", help="residual, confidence, group per edge, CSV")
-    parser.add_argument("--plot", metavar="FILE", help="picture of the solution: .png, .pdf, .svg")
-    parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
+    add("--seed", type=int, default=0, help="random seed (default 0)")
+    add("--degrees", action="store_true", help="offsets and angles are in degrees, not radians")
+    add("--output", metavar="FILE", help="write angles to .csv, .json or .npz; - prints CSV")
+    add("--edges", metavar="FILE", help="write residual, confidence and group of each edge as CSV")
+    add("--plot", metavar="FILE", help="write a figure of the solution to .png, .pdf or .svg")
+    add("--json", action="store_true", help="print the summary as one JSON object")
     return parser
