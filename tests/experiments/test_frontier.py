@@ -4,11 +4,11 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from benchmarks.frontier import CELLS
-from gnnsync.cli import main
 from gnnsync.experiments.composing import hydra_configs
 from gnnsync.experiments.config import build
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.sweep.command import Command
+from tests.command import main
 
 NAMES = sorted(path.stem for path in (conf_dir() / "cell").glob("*.yaml"))
 

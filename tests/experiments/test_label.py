@@ -8,11 +8,11 @@ import shlex
 import pytest
 from hydra import compose, initialize_config_dir
 
-from gnnsync.cli import main
 from gnnsync.experiments.hashing import job_hash
 from gnnsync.experiments.label import label_of
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.results.files import reproducing
+from tests.command import main
 
 TINY = ["data.n=20", "data.p=0.5", "data.seeds=[1]", "trials=1", "figures=false"]
 

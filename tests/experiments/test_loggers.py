@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 
-from gnnsync.cli import main
 from gnnsync.errors import GnnsyncError
 from gnnsync.experiments import job
 from gnnsync.experiments.job import run_job
 from gnnsync.experiments.paths import conf_dir
+from tests.command import main
 from tests.experiments.wandb_file import TrackedRun, read_finished
 
 

@@ -12,7 +12,6 @@ from gnnsync.experiments.job import run_job
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.sweep.command import Command
 from gnnsync.experiments.sweep.plan import Plan
-from gnnsync.experiments.sweep.preflight import check_command
 
 EXPERIMENTS = conf_dir() / "experiment"
 PRESETS = sorted(
@@ -47,7 +46,7 @@ def configs():
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_job_composes(preset, tmp_path):
     overrides = [f"experiment={preset}", "scale=paper", f"output_dir={tmp_path}"]
-    plan = Plan.of(Command.of(overrides, multirun=True).grids)
+    plan = Plan.of(Command.of(overrides).grids)
     if preset.startswith("paper/"):
         assert len(plan.jobs) == PAPER[preset.removeprefix("paper/")]
     assert len({job.folder for job in plan.jobs}) == len(plan.jobs)
@@ -76,7 +75,7 @@ def test_every_result_of_the_paper_has_a_preset():
 def test_every_value_of_a_preset_builds_and_one_job_runs(preset, tmp_path):
     small = [*SMALL, *(SMALL_MAP if preset.endswith(("cities", "pacm")) else SMALL_NETWORK)]
     overrides = [f"experiment={preset}", f"output_dir={tmp_path}", *small]
-    grid = check_command(overrides, multirun=True).grids[0]
+    grid = Command.of(overrides).check().grids[0]
     rows = run_job(compose_config(grid.overrides(next(grid.points()))), in_sweep=True)
     assert len(rows) == 1
     assert math.isfinite(rows[0]["mse"])
@@ -98,7 +97,7 @@ def test_every_value_of_a_preset_builds_and_one_job_runs(preset, tmp_path):
     ids=" ".join,
 )
 def test_a_point_of_a_grid_is_what_hydra_composes(overrides):
-    for grid in Command.of(overrides, multirun=True).grids:
+    for grid in Command.of(overrides).grids:
         points = list(grid.points())
         for point in points[:: max(1, len(points) // 6)]:
             whole = resolved(compose_config(grid.overrides(point)))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gnnsync.cli import main
+from tests.command import main
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "extending.md").read_text()
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

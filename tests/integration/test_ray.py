@@ -9,11 +9,12 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from unittest import mock
 
+import hydra
 import pytest
 
-from gnnsync.experiments.composing import hydra_configs
-from gnnsync.experiments.sweep.launch import sweep_launcher
+from gnnsync.experiments.paths import conf_dir
 from tests.integration.rendezvous import notes, where
 
 # A cluster lets in those who know its token; Ray reads these when it is loaded.
@@ -60,19 +61,16 @@ def _wait_for(process: subprocess.Popen, log: Path) -> None:
 def run_together(address: str, folder: Path, jobs: int, share: float) -> list[dict]:
     """Run jobs that end only when all of them run at the same time."""
     folder.mkdir()
-    shared = ["hydra/launcher=ray_gpu", f"gpus_per_job={share}", f"output_dir={folder}"]
     overrides = [
-        *shared,
+        *("-m", "hydra/sweeper=basic", "hydra/launcher=ray_gpu", f"gpus_per_job={share}"),
         f"hydra.launcher.ray.init.address={address}",
         "hydra.launcher.ray.remote.num_cpus=0.5",
+        *(f"output_dir={folder}", f"trials={jobs}", f"seed=range({jobs})"),
     ]
-    with hydra_configs() as hydra:
-        launcher = sweep_launcher(hydra, overrides, where)
-        batch = [[f"output_dir={folder}", f"trials={jobs}", f"seed={s}"] for s in range(jobs)]
-        done = launcher.launch(batch, 0)
-    returned = [job.return_value for job in done]
-    assert sorted(notes(folder), key=str) == sorted(returned, key=str)
-    return returned
+    application = hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")
+    with mock.patch.object(sys, "argv", ["where", *overrides]):
+        application(where)()
+    return notes(folder)
 
 
 def test_every_job_has_a_gpu_of_its_own_and_a_fresh_process(address, tmp_path):

@@ -1,24 +1,30 @@
-"""The command `gnnsync`: run | solve | report."""
+"""The command `gnnsync`: run | solve | report. Each command loads what it needs, no more."""
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import NoReturn
 
 USAGE = """\
 usage: gnnsync COMMAND ...
 
 commands:
-  run     train or solve by config: gnnsync run data=rggo data.p=0.15 loss=cycle; -m sweeps
+  run     train or solve by config: gnnsync run data=rggo data.p=0.15 loss=cycle
+            -m runs every combination of comma-separated values, -v prints the whole config
   solve   angles from offsets in a file: gnnsync solve offsets.csv --output angles.csv
   report  figures, tables and a page from results: gnnsync report outputs/demo
 
-gnnsync COMMAND --help tells more.
+gnnsync COMMAND --help lists the options of a command.
 """
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Dispatch to a command; returns the exit code."""
+    """Dispatch to a command; returns the exit code, except for `run`, which replaces this process.
+
+    Args:
+        argv: arguments without the program's name; those of this process by default.
+    """
     arguments = sys.argv[1:] if argv is None else argv
     command, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if command in ("-h", "--help"):
@@ -30,11 +36,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"gnnsync {__version__}")
         return 0
     if command == "run":
-        # Hydra hides the cause of an error five layers down unless it is told not to.
-        os.environ.setdefault("HYDRA_FULL_ERROR", "1")
-        from gnnsync.experiments.app import run
-
-        return run(rest)
+        start_run(rest)
     if command == "solve":
         from gnnsync.cli.solve import main as solve
 
@@ -46,3 +48,17 @@ def main(argv: list[str] | None = None) -> int:
     print(f"gnnsync: {command or 'no command'}: must be one of run, solve, report", file=sys.stderr)
     print(USAGE, end="", file=sys.stderr)
     return 2
+
+
+def start_run(arguments: list[str]) -> NoReturn:
+    """Replace this process by the Hydra application, which reads its own command line.
+
+    `-P` keeps the current folder out of the import path, as for any installed command.
+    """
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "gnnsync.cli.run", *_spelled(arguments)])
+
+
+def _spelled(arguments: list[str]) -> list[str]:
+    """Hydra has no option `-v`: it stands for an override."""
+    return ["print_config=true" if a in ("-v", "--verbose") else a for a in arguments]

@@ -1,7 +1,8 @@
-"""What a job shows a person: its config as a tree, its results as a table."""
+"""What a job prints: a line or its config at the start, a table of results at the end."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +27,29 @@ _COLUMNS = {
     "steps": "steps",
     "seconds_train": "seconds",
 }
-_SHOWN = ("data", "method", "trials", "seed", "fit", "ckpt", "resume", "output_dir", "sweep")
+_PRINTED = ("data", "method", "trials", "seed", "fit", "ckpt", "resume", "output_dir", "sweep")
 
 
-def print_config(config: dict[str, Any], digest: str) -> None:
-    """The parts of the resolved config that this job uses."""
-    tree = Tree(f"job {digest}", guide_style="dim")
-    for key in _SHOWN:
-        _grow(tree, key, config[key])
-    Console().print(tree, highlight=False)
+def print_start(
+    config: dict[str, Any], variant: str, about: Mapping[str, Any], directory: Path
+) -> None:
+    """Print method, data and folder in a line; with `print_config=true` the config as well.
+
+    Args:
+        config: resolved.
+        variant: the method and what differs from its default config.
+        about: description of the data, as in result rows.
+        directory: the job's folder.
+    """
+    if config.get("print_config"):
+        tree = Tree("config", guide_style="dim")
+        for key in _PRINTED:
+            _grow(tree, key, config[key])
+        Console().print(tree, highlight=False)
+    cell = (f"{key}={about[key]}" for key in ("p", "eta", "k") if key in about)
+    data = " ".join([str(about.get("graph", "data")), *cell])
+    line = f"{variant} on {data}; results go to {directory}"
+    Console(soft_wrap=True).print(line, highlight=False, markup=False)
 
 
 def print_results(rows: list[dict[str, Any]], method: str, directory: Path) -> None:

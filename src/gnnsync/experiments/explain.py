@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 
-from hydra import compose
-from hydra.errors import HydraException
+from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException, SearchPathException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from gnnsync.errors import first_line
+from gnnsync.experiments.moved_keys import moved
+from gnnsync.experiments.paths import conf_dir
+
+
+def explain_command(error: Exception, arguments: list[str]) -> str:
+    """What is wrong with the arguments of a command; for errors that have left `hydra.main`."""
+    if not isinstance(error, HydraException):
+        return first_line(error)
+    folder = _config_dir(arguments)
+    if isinstance(error, SearchPathException) and folder is not None:
+        return f"--config-dir {folder}: no such folder"
+    own = [] if folder is None else [f"hydra.searchpath=['file://{os.path.abspath(folder)}']"]
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        return explain(error, [*own, *_overrides(arguments)])
 
 
 def explain(error: HydraException, overrides: list[str]) -> str:
@@ -32,14 +48,14 @@ def explain(error: HydraException, overrides: list[str]) -> str:
 
 
 def _unknown_key(key: str, overrides: list[str]) -> str:
-    """Name the keys that do exist beside an unknown one, the nearest first."""
-    # The choices of groups decide which keys exist.
-    groups = [o for o in overrides if "." not in o.split("=")[0] and o.split("=")[0] != key]
-    cfg = compose("config", overrides=groups)
+    """Name the new place of a key that has moved, or the keys beside an unknown one."""
+    if (place := moved(key)) is not None:
+        return place
     parent, _, name = key.rpartition(".")
     try:
+        cfg = compose("config", overrides=_choices(overrides, key))
         node = OmegaConf.select(cfg, parent) if parent else cfg
-    except OmegaConfBaseException:
+    except (HydraException, OmegaConfBaseException):
         node = None
     if not isinstance(node, DictConfig):
         return f"{key}: no such key"
@@ -47,3 +63,28 @@ def _unknown_key(key: str, overrides: list[str]) -> str:
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return f"{key}: no such key; {hint}allowed here: {', '.join(sorted(names))}"
+
+
+def _choices(overrides: list[str], key: str) -> list[str]:
+    """The overrides that decide which keys exist: choices of groups that are not swept."""
+    parsed = OverridesParser.create().parse_overrides(overrides)
+    return [
+        override.input_line or ""
+        for override in parsed
+        if not override.is_sweep_override()
+        and override.key_or_group != key
+        and ("." not in override.key_or_group or override.key_or_group == "hydra.searchpath")
+    ]
+
+
+def _overrides(arguments: list[str]) -> list[str]:
+    return [text for text in arguments if "=" in text and not text.startswith("-")]
+
+
+def _config_dir(arguments: list[str]) -> str | None:
+    """The folder given with `--config-dir FOLDER` or `--config-dir=FOLDER`."""
+    for option, following in zip(arguments, [*arguments[1:], None], strict=True):
+        name, equals, value = option.partition("=")
+        if name in ("--config-dir", "-cd"):
+            return value if equals else following
+    return None

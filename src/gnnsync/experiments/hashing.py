@@ -1,10 +1,11 @@
-"""What identifies a job: the hash of the part of its config that decides what it computes."""
+"""What identifies a job: a hash of its config, and a folder with a name that ends in it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,20 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from gnnsync.errors import ConfigError, one_line
+from gnnsync.methods import METHODS
 
 # Keys of the config that decide what a job computes.
 SCIENCE = ("data", "method", "trials", "seed", "fit", "ckpt")
+
+# Characters of a job's hash in the name of its folder. Jobs with the same words before the hash
+# are at most some hundred: two of them share 8 hexadecimal digits with probability about 1e-5.
+_SHORT = 8
+# Longest part of a folder's name before the hash; file systems allow 255 bytes in all.
+_LONGEST = 80
+# Names of the random graphs in `conf/data/`.
+_GRAPHS = {"erdos_renyi": "ero", "barabasi_albert": "bao", "random_geometric": "rggo"}
+# Parameters of the data that a folder's name states: its letters, the key, the value left out.
+_STATED = (("p", "p", None), ("eta", "eta", None), ("k", "k", 1), ("sigma", "inlier_noise", 0))
 
 
 def resolved(cfg: DictConfig, keys: Sequence[str] | None = None) -> dict[str, Any]:
@@ -49,6 +61,58 @@ def science_hash(plain: dict[str, Any]) -> str:
     science["files"] = [_digest(science.pop("ckpt")), _digest(science["data"].pop("path", None))]
     text = json.dumps(science, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def job_folder(cfg: DictConfig) -> Path:
+    """The folder of a config's job: `output_dir/sweep/WORDS-HASH`."""
+    return Path(str(cfg.output_dir)) / str(cfg.sweep) / job_name(resolved(cfg, SCIENCE))
+
+
+def job_name(plain: dict[str, Any], digest: str | None = None) -> str:
+    """Name of a job's folder, such as `gnnsync-ero-p0.15-eta0.8-1a2b3c4d`.
+
+    The words are the method, the data, and of the data p, eta, k (if > 1) and the noise of inliers
+    sigma (if > 0); the hash makes the name unique.
+
+    Args:
+        plain: resolved values of at least the keys in `SCIENCE`.
+        digest: the job's hash, if it is known.
+    """
+    method, data = plain["method"], plain["data"]
+    words = [method_name(str(method.get("_target_"))), _data_name(data), *_stated(data)]
+    text = re.sub(r"[^A-Za-z0-9_.+-]+", "_", "-".join(words))[:_LONGEST]
+    return f"{text}-{(digest or science_hash(plain))[:_SHORT]}"
+
+
+def method_name(target: str) -> str:
+    """The name of a method's class in `METHODS`, or that of any other class in lower case."""
+    name = target.rpartition(".")[2]
+    known = {kind.__name__: method for method, kind in METHODS.items()}
+    return known.get(name, name.lower())
+
+
+def _data_name(data: dict[str, Any]) -> str:
+    """The random graph, the point cloud, or else the class of the data module."""
+    graph, points = data.get("measurement"), data.get("points")
+    if isinstance(graph, dict):
+        name = str(graph.get("path", graph.get("_target_"))).rpartition(".")[2]
+        return _GRAPHS.get(name, name)
+    if isinstance(points, dict):
+        return str(points.get("text") or _snake(str(points.get("_target_")))).lower()
+    return _snake(str(data.get("_target_"))).removesuffix("_data_module")
+
+
+def _snake(target: str) -> str:
+    """`us_cities` for `package.USCities`; a constructor (`Class.from_file`) counts as its class."""
+    names = [name for name in target.split(".") if name[:1].isupper()] or [target]
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", names[-1]).lower()
+
+
+def _stated(data: dict[str, Any]) -> Iterator[str]:
+    for letters, key, usual in _STATED:
+        value = data.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value != usual:
+            yield f"{letters}{value:g}"
 
 
 def _comparable(value: Any) -> Any:

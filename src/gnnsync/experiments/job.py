@@ -16,15 +16,15 @@ from omegaconf import DictConfig, OmegaConf
 
 from gnnsync.data.base import SyncDataModule
 from gnnsync.experiments import console
-from gnnsync.experiments.config import Settings, build
-from gnnsync.experiments.hashing import job_hash, resolved
+from gnnsync.experiments.config import build
+from gnnsync.experiments.hashing import job_folder, job_hash, job_name, resolved
 from gnnsync.experiments.label import label_of
 from gnnsync.experiments.loggers import Card, Findings, LossLogger, tracked
 from gnnsync.experiments.replicas import solve_replicas
 from gnnsync.io.files import atomic_output, writable_directory, write_text
 from gnnsync.learn.training import FINAL_CHECKPOINT
 from gnnsync.plots.run import angle_figure, loss_figure
-from gnnsync.results.files import FAILURE, RESULT, read_result, reproducing
+from gnnsync.results.files import FAILURE, RESULT, mark_latest, read_result, reproducing
 from gnnsync.results.outcome import Label, Outcome
 from gnnsync.results.rows import final_metrics, result_rows, versions
 
@@ -36,15 +36,15 @@ __all__ = ["FAILURE", "RESULT", "read_result", "run_job", "write_failure", "writ
 def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
     """Run the job of a composed config and return its rows.
 
-    Everything is written in `output_dir/sweep/job_hash`; `result.json` comes last and at once, so
-    that a folder with one is a finished job. In a sweep such a job is not run again.
+    Everything is written in `output_dir/sweep/WORDS-HASH`; `result.json` is written last and in
+    one step, so that a folder with one is a finished job. In a sweep such a job is not run again.
     """
     start = time.perf_counter()
     settings, data, method = build(cfg)
     config, digest = resolved(cfg), job_hash(cfg)
     del config["logger"]  # may hold a key of a tracking service
-    directory = writable_directory(settings.folder / digest)
-    if in_sweep and (finished := read_result(directory)) is not None:
+    directory = writable_directory(settings.folder / job_name(config, digest))
+    if in_sweep and (finished := read_result(directory, digest)) is not None:
         log.info("job %s is done already: %s", digest, directory)
         return list(finished["rows"])
     label = label_of(cfg)
@@ -52,7 +52,7 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
     torch.set_num_threads(settings.threads)
     with _log_file(directory / "job.log"), tracked(cfg, directory, card) as tracker:
         if not in_sweep:
-            console.print_config(config, digest)
+            console.print_start(config, label.variant, data.describe(), directory)
         write_text(directory / "config.yaml", OmegaConf.to_yaml(OmegaConf.create(config)))
         callbacks = [LossLogger(tracker)] if tracker is not None else []
         outcome = solve_replicas(method, data, settings, directory, callbacks)
@@ -63,6 +63,7 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
             tracker.finish(Findings(final_metrics(rows), rows, figures, _checkpoint(directory)))
         write_result(directory, config, rows, time.perf_counter() - start, label.overrides)
         (directory / FAILURE).unlink(missing_ok=True)
+        mark_latest(directory)
         if in_sweep:
             console.print_line(rows, label.overrides or [label.variant])
         else:
@@ -92,7 +93,7 @@ def write_result(
 
 def write_failure(cfg: DictConfig, overrides: list[str], error: BaseException) -> None:
     """Leave a note of why a job of a sweep failed, for whoever started the sweep."""
-    directory = writable_directory(Settings.of(cfg).folder / job_hash(cfg))
+    directory = writable_directory(job_folder(cfg))
     note = {"overrides": reproducing(overrides), "kind": type(error).__name__, "error": str(error)}
     write_text(directory / FAILURE, json.dumps(note, indent=1))
 
@@ -108,7 +109,7 @@ def _write_solutions(outcome: Outcome, data: SyncDataModule, directory: Path) ->
         **data.extra_arrays(first.network, first.solution),
     }
     with atomic_output(directory / "solutions.npz", "wb") as handle:
-        np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
+        np.savez_compressed(handle, **arrays)
 
 
 def _draw(outcome: Outcome, data: SyncDataModule, directory: Path, name: str) -> dict[str, Path]:

@@ -13,9 +13,8 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from gnnsync.experiments.hashing import resolved
+from gnnsync.experiments.hashing import method_name, resolved
 from gnnsync.experiments.paths import conf_dir
-from gnnsync.methods import METHODS
 from gnnsync.results.files import reproducing
 from gnnsync.results.outcome import Label
 
@@ -29,7 +28,7 @@ def label_of(cfg: DictConfig) -> Label:
     """The identity of a composed config; the chosen names are known only within a Hydra run."""
     config, parts = resolved(cfg), _parts(cfg)
     chosen = dict(HydraConfig.get().runtime.choices) if HydraConfig.initialized() else {}
-    method = str(chosen.get("method") or _method_name(config["method"]["_target_"]))
+    method = str(chosen.get("method") or method_name(config["method"]["_target_"]))
     named = {p: str(chosen[_group(p)]) for p in parts.values() if chosen.get(_group(p))}
     values = _values(config, parts)
     own, usual = _default((f"method={method}",)) or ({}, {})
@@ -141,10 +140,3 @@ def _text(value: Any) -> str:
 def _cell(value: Any) -> Any:
     """A value that fits in one cell of a table."""
     return value if isinstance(value, bool | int | float | None) else _text(value)
-
-
-def _method_name(target: str) -> str:
-    """The name of a method's class in `METHODS`, or of any other class as it is written."""
-    name = target.rpartition(".")[2]
-    known = {kind.__name__: method for method, kind in METHODS.items()}
-    return known.get(name, name.lower())

@@ -1,29 +1,58 @@
-"""The files a job leaves, and how they are read; light enough for whoever only looks at them."""
+"""The files in a job's folder: their names, reading a result, and the link to the latest job."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 RESULT = "result.json"
 FAILURE = "failure.json"
 JOBS = "jobs.json"
+LATEST = "latest"
 
 # Keys that say where and how a job runs, not what it computes.
 _ASIDE = re.compile(
-    r"(output_dir|sweep|logger|figures|threads|resume|checkpoint_every|hydra)([./@].*)?"
+    r"(output_dir|sweep|logger|callbacks|figures|threads|resume|checkpoint_every|print_config|hydra)"
+    r"([./@].*)?"
 )
 
 
-def read_result(directory: Path) -> dict[str, Any] | None:
-    """The result in a job's folder; None if it is missing, broken or not a success."""
+def read_result(directory: Path, job_hash: str | None = None) -> dict[str, Any] | None:
+    """The result in a job's folder; None if it is missing, broken or not a success.
+
+    Args:
+        directory: the job's folder.
+        job_hash: if given, a result of another job counts as missing.
+    """
     try:
         content = json.loads((directory / RESULT).read_text())
-        return content if content["status"] == "success" and content["rows"] else None
+        success = content["status"] == "success" and content["rows"]
+        own = job_hash is None or content["job_hash"] == job_hash
     except (OSError, ValueError, KeyError, TypeError):
         return None
+    return content if success and own else None
+
+
+def job_files(sweep_folder: Path, name: str) -> list[Path]:
+    """The files of this name in the folders of a sweep's jobs, each once (`latest` is a link)."""
+    return sorted(p for p in sweep_folder.glob(f"*/{name}") if not p.parent.is_symlink())
+
+
+def mark_latest(directory: Path) -> None:
+    """Make `latest` in the sweep's folder a link to this job's folder, replacing an older one.
+
+    The link is a convenience: on a file system without links there is none.
+    """
+    link, fresh = directory.parent / LATEST, directory.parent / f".{LATEST}.{uuid.uuid4().hex}.tmp"
+    with suppress(OSError):
+        fresh.symlink_to(directory.name, target_is_directory=True)
+        os.replace(fresh, link)
+    fresh.unlink(missing_ok=True)
 
 
 def reproducing(overrides: list[str]) -> list[str]:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gnnsync.cli import main
 from gnnsync.results.locks import claim, claimed
+from tests.command import main
 
 SWEEP = [
     *("run", "-m", "data.n=30", "data.p=0.4", "data.seeds=[10]", "trials=1"),
@@ -71,8 +71,10 @@ def test_points_that_make_the_same_job_are_run_once(sweep, tmp_path):
 def test_the_jobs_of_a_sweep_are_listed_beside_them(sweep, tmp_path):
     sweep("sweep=study/one")
     listed = json.loads((tmp_path / "study/one/jobs.json").read_text())["jobs"]
-    folders = {path.parent.name for path in results(tmp_path)}
-    assert {job["job_hash"] for job in listed} == folders
+    folders = {
+        path.parent.name: json.loads(text)["job_hash"] for path, text in results(tmp_path).items()
+    }
+    assert {job["folder"]: job["job_hash"] for job in listed} == folders
     assert {"method=trivial", "data.eta=0.2"} < set(listed[-1]["overrides"])
 
 

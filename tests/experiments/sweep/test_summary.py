@@ -71,4 +71,4 @@ def test_a_sweep_over_a_map_ends_in_a_grid_of_maps(tmp_path):
             assert rows[0]["ane"] >= 0
     summarise(tmp_path / "maps")
     assert len(list((tmp_path / "maps").glob("map_*.png"))) == 1
-    assert len(list((tmp_path / "maps").glob("*/pipeline.png"))) == 2
+    assert len(list((tmp_path / "maps").glob("*-*/pipeline.png"))) == 2

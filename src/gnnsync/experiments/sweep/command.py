@@ -1,4 +1,4 @@
-"""A command line: its overrides, the grids they sweep, and what Hydra is told."""
+"""The command line of a sweep: its overrides, the grids that they span, and their checks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from omegaconf import DictConfig, OmegaConf
 
 from gnnsync.errors import ConfigError
 from gnnsync.experiments.composing import compose_config, parse_overrides
+from gnnsync.experiments.config import build
+from gnnsync.experiments.hashing import job_hash
+from gnnsync.experiments.loggers import make_tracker
 from gnnsync.experiments.sweep.grid import Axis, Grid
-
-BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
+from gnnsync.experiments.sweep.launch import check_launcher
+from gnnsync.io.files import writable_directory
 
 
 @dataclass(frozen=True)
 class Command:
-    """What the overrides of a command line ask for.
+    """What the overrides of a sweep ask for.
 
     Args:
         overrides: as given.
@@ -28,8 +31,14 @@ class Command:
     first: DictConfig
 
     @classmethod
-    def of(cls, overrides: list[str], multirun: bool = False) -> Command:
-        """Parse the overrides and compose the first config."""
+    def of(cls, overrides: list[str], *, search: bool = False) -> Command:
+        """Parse the overrides and compose the first config.
+
+        Args:
+            overrides: those of the command line, Hydra's own included.
+            search: whether a sweeper that searches chooses the values: axes of presets are left
+                to it, and an interval is allowed.
+        """
         parsed = parse_overrides(overrides)
         hydra_overrides = [o.input_line or "" for o in parsed if o.is_hydra_override()]
         given = [override for override in parsed if not override.is_hydra_override()]
@@ -42,38 +51,42 @@ class Command:
             start = [Axis.of(override).texts[0] for override in preset + others]
             cfg = compose_config([*hydra_overrides, *start], with_hydra=True)
             first = first or cfg
-            params = parse_overrides(_preset_axes(cfg)) if multirun and is_product(cfg) else []
-            # As Hydra's own sweeper: the command line replaces what a preset says of the same key.
+            params = [] if search else parse_overrides(_preset_axes(cfg))
+            # As Hydra's own sweeper: the command line replaces a preset's axis of the same key.
             by_key = {o.get_key_element(): o for o in (*preset, *params, *others)}
             axes = [Axis.of(override) for override in by_key.values()]
-            if is_product(cfg):
-                _check_ends(axes)
+            if not search:
+                _check_discrete(axes)
             grids.append(Grid(axes, hydra_overrides))
         assert first is not None
         return cls(overrides, grids, first)
 
-    @property
-    def is_product(self) -> bool:
-        """Whether a sweep is over all combinations of given values, not a search."""
-        return is_product(self.first)
+    def check(self) -> Command:
+        """Check the launcher and build the config of every value once; returns itself.
+
+        Nothing is written but the folder `output_dir`; a fault is a one-line `GnnsyncError`.
+        """
+        check_launcher(self.first)
+        for grid in self.grids:
+            for point in grid.cross():
+                cfg = grid.config(point)
+                settings, _, _ = build(cfg)
+                job_hash(cfg)
+                make_tracker(cfg, writable_directory(settings.output_dir))
+        return self
 
 
-def is_product(cfg: DictConfig) -> bool:
-    """Whether the sweeper is Hydra's own."""
-    return bool(cfg.hydra.sweeper._target_ == BASIC_SWEEPER)
-
-
-def _check_ends(axes: list[Axis]) -> None:
+def _check_discrete(axes: list[Axis]) -> None:
     for axis in axes:
         if axis.endless:
             raise ConfigError(
                 f"{axis.key}: an interval has no end of values: list some, or search it with "
-                "hydra/sweeper=optuna"
+                "hydra/sweeper=search"
             )
 
 
 def _preset_axes(cfg: DictConfig) -> list[str]:
-    """The axes that a preset sweeps by itself: Hydra's way, and those of the chosen scale."""
+    """The axes that a preset sweeps by itself: `hydra.sweeper.params`, and those of its scale."""
     axes = dict(OmegaConf.select(cfg, "hydra.sweeper.params") or {})
     if "grid" in cfg:
         if cfg.scale not in cfg.grid:

@@ -149,7 +149,7 @@ class Grid:
         moved = [a for a, index in enumerate(point) if index]
         if len(moved) < 2 or not self._separate:
             cfg = compose_config([*self.hydra_overrides, *self.overrides(point)])
-            self._computes |= not _only_refers(OmegaConf.to_container(cfg, resolve=False))
+            self._computes |= not _only_refers(_raw(cfg))
             return cfg
         first = (0,) * len(self.axes)
         cfg = copy.deepcopy(self.config(first))
@@ -211,8 +211,16 @@ def _transplant(part: str, source: DictConfig, target: DictConfig) -> None:
     here = OmegaConf.select(target, parent) if parent else target
     with open_dict(here):
         here.pop(name, None)
-        if name in there:
-            here._set_item_impl(name, copy.deepcopy(there._get_node(name)))
+        raw = _raw(there)
+        if name in raw:
+            here[name] = raw[name]
+
+
+def _raw(cfg: DictConfig) -> dict[str, Any]:
+    """A config as plain values, references unresolved."""
+    plain = OmegaConf.to_container(cfg, resolve=False)
+    assert isinstance(plain, dict)
+    return {str(key): value for key, value in plain.items()}
 
 
 def _is_single(value: Any) -> bool:

@@ -1,29 +1,36 @@
-"""Running the jobs of a sweep that are left, by any launcher, whatever dies on the way."""
+"""Running the jobs of a sweep by any launcher, including when its workers die."""
 
 from __future__ import annotations
 
+import importlib.util
+import io
 import logging
 import os
+import shutil
 import time
+from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 
-from hydra._internal.callbacks import Callbacks
-from hydra._internal.hydra import Hydra
-from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
-from hydra.types import HydraContext, RunMode, TaskFunction
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
-from gnnsync.errors import GnnsyncError, first_line
+from gnnsync.errors import ConfigError, GnnsyncError, check_real, first_line
+from gnnsync.experiments.app import HELD
 from gnnsync.experiments.sweep.plan import Job
 from gnnsync.results.locks import claimed, last_claimed
 
 log = logging.getLogger(__name__)
 
-# What a job returns that another sweep is running.
-HELD = "held"
-_PATIENCE = 1.0
+# Seconds between two looks at jobs that another sweep is running.
+_PAUSE = 1.0
+# The module that a launcher needs, and the extra of gnnsync that installs it, if any.
+_PLUGINS = {
+    "joblib": ("hydra_plugins.hydra_joblib_launcher", ""),
+    "ray": ("hydra_plugins.hydra_ray_launcher", "[ray]"),
+    "ray_gpu": ("hydra_plugins.hydra_ray_launcher", "[ray]"),
+    "slurm": ("hydra_plugins.hydra_submitit_launcher", "[slurm]"),
+}
 
 
 class LaunchError(GnnsyncError):
@@ -43,21 +50,40 @@ class Launched:
     lost: dict[Job, str] = field(default_factory=dict)
 
 
-def sweep_launcher(hydra: Hydra, overrides: list[str], task: TaskFunction) -> Launcher:
-    """The launcher that the overrides choose, ready to run `task`."""
-    # Hydra's own command adds the mode as well: it is how a job knows that it is one of many.
-    told = [*overrides, f"hydra.mode={RunMode.MULTIRUN.name}"]
-    cfg: DictConfig = hydra.compose_config("config", told, RunMode.MULTIRUN, True)
-    _cap_threads(int(cfg.threads))
-    context = HydraContext(config_loader=hydra.config_loader, callbacks=Callbacks(cfg))
-    return Plugins.instance().instantiate_launcher(context, task, cfg)
+def check_launcher(cfg: DictConfig) -> None:
+    """Refuse a launcher that cannot work, and say what to install or change.
+
+    Args:
+        cfg: a config with Hydra's own part.
+    """
+    name = str(cfg.hydra.runtime.choices.get("hydra/launcher", ""))
+    module, extra = _PLUGINS.get(name, (None, ""))
+    if module is not None and not _installed(module):
+        raise ConfigError(
+            f"hydra/launcher = {name}: is not installed: pip install 'gnnsync{extra}'"
+        )
+    if name == "slurm" and shutil.which("sbatch") is None:
+        raise ConfigError(
+            "hydra/launcher = slurm: there is no sbatch here: start the sweep on a node of the "
+            "cluster that can submit jobs, or use hydra/launcher=joblib"
+        )
+    if "gpus_per_job" in cfg:
+        check_real("gpus_per_job", cfg.gpus_per_job, 0, 1, open_low=True)
+        if OmegaConf.select(cfg, "method.training.accelerator") == "cpu":
+            log.warning("the jobs hold a share of a GPU and do not use it: add trainer=gpu")
+
+
+def cap_threads(threads: int) -> None:
+    """Set the number of threads of worker processes, which read it as they load their libraries."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, str(threads))
 
 
 def launch_all(launcher: Launcher, jobs: list[Job], batch: int | None = None) -> Launched:
     """Run every job once; a job that fails or dies does not stop the others.
 
     A launcher that breaks when one of its workers dies (joblib) is started again: with the jobs
-    that it had not begun, and with each of those that may have been the cause, alone. Jobs that
+    that it had not started, and with each of those that may have been the cause, alone. Jobs that
     another sweep is running are waited for.
     """
     run = _Run(launcher, jobs, batch)
@@ -67,25 +93,25 @@ def launch_all(launcher: Launcher, jobs: list[Job], batch: int | None = None) ->
         if broken is None:
             left = run.released(left)
             continue
-        unsettled = [job for job in left if not run.settled(job)]
-        suspects = [job for job in unsettled if run.begun(job) and not claimed(job.folder)]
-        if len(unsettled) == len(left) and not suspects:
+        unfinished = [job for job in left if not run.ended(job)]
+        suspects = [job for job in unfinished if run.started(job) and not claimed(job.folder)]
+        if len(unfinished) == len(left) and not suspects:
             raise LaunchError(f"no job could be started: {first_line(broken)}") from broken
         log.warning("a worker died; going on with the other jobs (%s)", first_line(broken))
         for job in suspects:
             run.launch([job])
-        left = [job for job in unsettled if job not in suspects]
+        left = [job for job in unfinished if job not in suspects]
     return run.outcome()
 
 
 class _Run:
-    """The jobs on their way, seen from the folders in which they write."""
+    """The state of launched jobs, read from their folders."""
 
     def __init__(self, launcher: Launcher, jobs: list[Job], batch: int | None) -> None:
         self.launcher, self.jobs, self.batch = launcher, jobs, batch
-        # Clocks of other machines may differ: what has changed since is told by no clock.
+        # Compared for equality only: the clocks of other machines may differ.
         self._failed_before = {job: job.failed_at for job in jobs}
-        self._begun_before = {job: last_claimed(job.folder) for job in jobs}
+        self._started_before = {job: last_claimed(job.folder) for job in jobs}
         self._reasons: dict[Job, str] = {}
         self._held: set[Job] = set()
 
@@ -106,8 +132,7 @@ class _Run:
     def _note(self, job: Job, done: JobReturn) -> None:
         self._held.discard(job)
         if done.status != JobStatus.COMPLETED:
-            error = getattr(done, "_return_value", None)
-            self._reasons[job] = first_line(error) if isinstance(error, BaseException) else ""
+            self._reasons[job] = _error(done)
         elif done.return_value == HELD:
             self._held.add(job)
 
@@ -117,16 +142,16 @@ class _Run:
         if held:
             log.info("waiting for %d jobs that another sweep is running", len(held))
         while any(claimed(job.folder) for job in held):
-            time.sleep(_PATIENCE)
-        return [job for job in held if not self.settled(job)]
+            time.sleep(_PAUSE)
+        return [job for job in held if not self.ended(job)]
 
-    def settled(self, job: Job) -> bool:
-        """Whether the job has come to an end, good or bad."""
+    def ended(self, job: Job) -> bool:
+        """Whether the job has succeeded or failed."""
         return job.done or self._failed(job)
 
-    def begun(self, job: Job) -> bool:
-        """Whether work on the job has begun since the launch."""
-        return last_claimed(job.folder) != self._begun_before[job]
+    def started(self, job: Job) -> bool:
+        """Whether work on the job has started since the launch."""
+        return last_claimed(job.folder) != self._started_before[job]
 
     def _failed(self, job: Job) -> bool:
         return job.failed_at != self._failed_before[job] and job.failure is not None
@@ -144,7 +169,17 @@ class _Run:
         return outcome
 
 
-def _cap_threads(threads: int) -> None:
-    """Worker processes read these once, when they load their numerical libraries."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, str(threads))
+def _error(done: JobReturn) -> str:
+    """The error of a job that did not come back."""
+    try:
+        with redirect_stderr(io.StringIO()):  # Hydra prints the overrides before it raises
+            return str(done.return_value)
+    except Exception as error:
+        return first_line(error)
+
+
+def _installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False

@@ -8,33 +8,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gnnsync.experiments.hashing import SCIENCE, science_hash
+from gnnsync.experiments.hashing import SCIENCE, job_name, science_hash
 from gnnsync.experiments.sweep.grid import Grid
 from gnnsync.io.files import write_text
-from gnnsync.results.files import FAILURE, JOBS, RESULT, read_result, reproducing
+from gnnsync.results.files import FAILURE, JOBS, RESULT, job_files, read_result, reproducing
 
 
 @dataclass(frozen=True)
 class Job:
-    """One job: what it is, where its results go and the overrides that make it."""
+    """One job of a sweep.
+
+    Args:
+        digest: its hash.
+        folder: where it writes.
+        overrides: those that make its config.
+    """
 
     digest: str
-    sweep_folder: Path
+    folder: Path
     overrides: tuple[str, ...]
-
-    @property
-    def folder(self) -> Path:
-        """Where the job writes."""
-        return self.sweep_folder / self.digest
 
     @property
     def done(self) -> bool:
         """Whether the job has succeeded."""
-        return read_result(self.folder) is not None
+        return read_result(self.folder, self.digest) is not None
 
     @property
     def failure(self) -> dict[str, Any] | None:
-        """The note of a failure that no success has followed."""
+        """Content of `failure.json`, which a later success removes."""
         try:
             note = json.loads((self.folder / FAILURE).read_text())
         except (OSError, ValueError):
@@ -82,20 +83,20 @@ class Plan:
                 points += 1
                 if (folder, digest) not in jobs:
                     overrides = tuple(grid.overrides(point))
-                    jobs[folder, digest] = Job(digest, folder, overrides)
+                    jobs[folder, digest] = Job(digest, folder / job_name(plain, digest), overrides)
         done = {job for job in jobs.values() if job.done}
         failed = {job for job in jobs.values() if job not in done and job.failure is not None}
         return cls(list(jobs.values()), points, done, failed)
 
     @property
     def left(self) -> list[Job]:
-        """What is to be run."""
+        """Jobs to run."""
         return [job for job in self.jobs if job not in self.done]
 
     @property
     def folders(self) -> list[Path]:
         """The folders of the sweep, mostly one."""
-        return sorted({job.sweep_folder for job in self.jobs})
+        return sorted({job.folder.parent for job in self.jobs})
 
     def __str__(self) -> str:
         new = len(self.jobs) - len(self.done) - len(self.failed)
@@ -103,21 +104,25 @@ class Plan:
         text += f"{new} new"
         if self.points > len(self.jobs):
             text += f"; {self.points - len(self.jobs)} further points of the grid are the same jobs"
-        if others := self.strangers():
+        if others := self.others():
             text += f"; {others} finished jobs in the folder have other settings"
         return text
 
-    def strangers(self) -> int:
+    def others(self) -> int:
         """How many finished jobs in the folders are no part of this sweep."""
         known = {job.folder for job in self.jobs}
-        found = (path.parent for folder in self.folders for path in folder.glob(f"*/{RESULT}"))
+        found = (path.parent for folder in self.folders for path in job_files(folder, RESULT))
         return sum(folder not in known for folder in found)
 
     def write(self, folder: Path) -> None:
         """Write `jobs.json` in a folder: the jobs of the sweep as it was last started."""
         listed = [
-            {"job_hash": job.digest, "overrides": reproducing(list(job.overrides))}
+            {
+                "job_hash": job.digest,
+                "folder": job.folder.name,
+                "overrides": reproducing(list(job.overrides)),
+            }
             for job in self.jobs
-            if job.sweep_folder == folder
+            if job.folder.parent == folder
         ]
         write_text(folder / JOBS, json.dumps({"jobs": listed}, indent=1))

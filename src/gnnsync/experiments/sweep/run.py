@@ -1,4 +1,4 @@
-"""`gnnsync run -m`: plan the jobs, run those that are left, tell what became of them."""
+"""A whole sweep: check the command, plan its jobs, run those that are left, summarise all."""
 
 from __future__ import annotations
 
@@ -8,24 +8,30 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from hydra._internal.hydra import Hydra
+from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
-from hydra.types import TaskFunction
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig
 
 from gnnsync.errors import GnnsyncError, first_line
 from gnnsync.experiments.config import Settings
 from gnnsync.experiments.sweep.command import Command
-from gnnsync.experiments.sweep.launch import Launched, launch_all, sweep_launcher
+from gnnsync.experiments.sweep.launch import Launched, cap_threads, launch_all
 from gnnsync.experiments.sweep.plan import Plan
-from gnnsync.experiments.sweep.summary import failures, summarise
 from gnnsync.io.files import writable_directory
 from gnnsync.results.locks import claim
 
 log = logging.getLogger(__name__)
 
 
-def run_sweep(hydra: Hydra, command: Command, task: TaskFunction) -> bool:
-    """Run what is left of a sweep over given values; whether every job has succeeded."""
+def run_sweep(context: HydraContext, task: TaskFunction, config: DictConfig) -> bool:
+    """Run every job of a sweep that has no result yet; whether all of them have succeeded.
+
+    Args:
+        context, task, config: as Hydra gives them to a sweeper; the config is that of the
+            command line without the overrides that are swept.
+    """
+    command = Command.of(_overrides(config)).check()
     plan = Plan.of(command.grids)
     for folder in plan.folders:
         with claim(writable_directory(folder)):
@@ -33,47 +39,59 @@ def run_sweep(hydra: Hydra, command: Command, task: TaskFunction) -> bool:
     launched = Launched()
     print(f"gnnsync: {plan}", file=sys.stderr)
     if plan.left:
-        launcher = sweep_launcher(hydra, command.overrides, task)
+        cap_threads(int(config.threads))
+        launcher = Plugins.instance().instantiate_launcher(context, task, config)
         launched = launch_all(launcher, plan.left, command.first.hydra.sweeper.max_batch_size)
     _summarise(plan.folders)
-    told = [f"{job}: {error}" for job, error in launched.failed.items()]
-    _tell(told, f"of {len(plan.jobs)} jobs failed")
-    told = [f"{job}: {reason}" for job, reason in launched.lost.items()]
-    _tell(told, f"of {len(plan.jobs)} jobs have no result; the same command runs them again")
-    return not launched.failed and not launched.lost
+    failed = [f"{job}: {error}" for job, error in launched.failed.items()]
+    _list(failed, f"of {len(plan.jobs)} jobs failed")
+    lost = [f"{job}: {reason}" for job, reason in launched.lost.items()]
+    _list(lost, f"of {len(plan.jobs)} jobs have no result; the same command runs them again")
+    return not failed and not lost
 
 
-def run_search(search: Callable[[], None], command: Command) -> bool:
+def run_search(search: Callable[[], None], config: DictConfig) -> bool:
     """Run a search by another sweeper and summarise it; whether it and every job succeeded."""
+    command = Command.of(_overrides(config), search=True).check()
     start, folder = time.time(), Settings.of(command.first).folder
+    cap_threads(int(config.threads))
     stopped = None
     logging.getLogger("alembic").setLevel(logging.WARNING)  # Optuna's, loaded by the search
     try:
         search()
     except (GnnsyncError, HydraException):
         raise
-    except Exception as error:  # a sweeper that cannot go on says so in its own way
+    except Exception as error:  # any sweeper raises what it likes when it cannot go on
         log.debug("the search stopped", exc_info=True)
         stopped = error
     _summarise([folder])
+    from gnnsync.experiments.sweep.summary import failures  # loads pandas and Matplotlib
+
     failed = failures(folder, start)
-    _tell(failed, "jobs failed")
+    _list(failed, "jobs failed")
     if stopped is not None:
         print(f"gnnsync: the search stopped: {first_line(stopped)}", file=sys.stderr)
     return not failed and stopped is None
 
 
+def _overrides(config: DictConfig) -> list[str]:
+    """The overrides of the command line."""
+    return [*config.hydra.overrides.hydra, *config.hydra.overrides.task]
+
+
 def _summarise(folders: Iterable[Path]) -> None:
+    from gnnsync.experiments.sweep.summary import summarise  # loads pandas and Matplotlib
+
     for folder in folders:
         try:
             with claim(folder):
                 summarise(folder)
         except (OSError, GnnsyncError) as error:
-            # The results of the jobs are what counts, and they are there.
+            # The results of the jobs are complete without their summary.
             print(f"gnnsync: no summary in {folder}: {error}", file=sys.stderr)
 
 
-def _tell(lines: list[str], what: str) -> None:
+def _list(lines: list[str], what: str) -> None:
     if lines:
         print(f"gnnsync: {len(lines)} {what}:", file=sys.stderr)
     for line in lines:

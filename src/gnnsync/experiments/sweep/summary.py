@@ -16,7 +16,7 @@ from gnnsync.io.files import write_bytes, write_text
 from gnnsync.plots.maps import map_grid
 from gnnsync.report.comparison import comparison_figure, varies
 from gnnsync.results.collect import collect
-from gnnsync.results.files import FAILURE
+from gnnsync.results.files import FAILURE, job_files
 from gnnsync.typing import FloatArray
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,8 @@ def summarise(folder: Path) -> None:
     `mse.png` if the noise varied; `map_NAME.png` for every point cloud that was stitched, a row
     per noise level and a column per method (first network and trial of each).
     """
-    rows = collect([folder]).rows
+    found = collect([folder])
+    rows = found.rows
     if rows.empty:
         log.warning("no finished job in %s", folder)
         return
@@ -43,7 +44,7 @@ def summarise(folder: Path) -> None:
         written.append("mse.png")
     stitched = rows[rows["ane"].notna()] if "ane" in rows else rows.iloc[:0]
     for cloud, part in stitched.groupby("data.graph"):
-        figure = _map_grid(folder, part)
+        figure = _map_grid(found.folders, part)
         if figure is not None:
             image = io.BytesIO()
             figure.savefig(image, format="png", dpi=110)
@@ -62,21 +63,21 @@ def summarise(folder: Path) -> None:
 def failures(folder: Path, since: float) -> list[str]:
     """One line per job that has failed since a time (seconds since the epoch)."""
     lines = []
-    for path in sorted(folder.glob(f"*/{FAILURE}")):
+    for path in job_files(folder, FAILURE):
         if path.stat().st_mtime >= since - 1.0:  # clocks of file systems are coarse
             note = json.loads(path.read_text())
             lines.append(f"{' '.join(note['overrides'])}: {note['error']}")
     return lines
 
 
-def _map_grid(folder: Path, rows: pd.DataFrame) -> Figure | None:
+def _map_grid(folders: dict[str, Path], rows: pd.DataFrame) -> Figure | None:
     """The recovered maps of the jobs that differ in noise and method only."""
     recovered: dict[tuple[str, str], FloatArray] = {}
     points = None
     for (eta, method), part in rows.sort_values("data.eta").groupby(
         ["data.eta", "method"], sort=False
     ):
-        with np.load(folder / part["job_hash"].iloc[0] / "solutions.npz") as arrays:
+        with np.load(folders[part["job_hash"].iloc[0]] / "solutions.npz") as arrays:
             points = arrays["points"]
             recovered[f"η = {eta:g}", str(method)] = arrays["recovered"]
     return None if points is None else map_grid(points, recovered)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from gnnsync.errors import ConfigError
+from gnnsync.errors import GnnsyncError
 from gnnsync.experiments.composing import hydra_configs
-from gnnsync.experiments.sweep.preflight import check_command
+from gnnsync.experiments.sweep.command import Command
 
 
 @pytest.fixture(autouse=True)
@@ -29,20 +29,24 @@ def configs():
         (["experiment=paper/main_k1", "scale=huge"], r"scale = huge: must be one of paper, quick"),
         (["scale=quick"], r"scale: no such key"),
         (["data.eta=interval(0,1)"], r"an interval has no end of values"),
-        (["+trainer.options.devices=4"], r"devices = 4: a job trains on one device"),
-        (["+trainer.options.strategy=ddp"], r"strategy = ddp: a job trains on one device"),
+        (["a=[1,"], r"\[1,"),
     ],
 )
 def test_refuses_in_one_line(overrides, message, tmp_path):
-    with pytest.raises(Exception, match=message) as error:
-        check_command([f"output_dir={tmp_path}", *overrides], multirun=True)
+    with pytest.raises(GnnsyncError, match=message) as error:
+        Command.of([f"output_dir={tmp_path}", *overrides]).check()
     assert "\n" not in str(error.value)
 
 
 def test_accepts_a_sweep(tmp_path):
-    check_command([f"output_dir={tmp_path}", "data=ero,rggo", "data.eta=0.1,0.2"])
+    command = Command.of([f"output_dir={tmp_path}", "data=ero,rggo", "data.eta=0.1,0.2"]).check()
+    assert len(list(command.grids[0].points())) == 4
 
 
-def test_bad_override_syntax_is_a_config_error(tmp_path):
-    with pytest.raises(ConfigError):
-        check_command([f"output_dir={tmp_path}", "a=[1,"])
+def test_a_search_leaves_ranges_and_the_axes_of_presets_to_the_sweeper():
+    overrides = ["experiment=paper/main_k1", "data.eta=interval(0.1,0.9)"]
+    (grid,) = Command.of(overrides, search=True).grids
+    assert [axis.texts for axis in grid.axes] == [
+        ("experiment=paper/main_k1",),
+        ("data.eta=0.1",),
+    ]

@@ -6,8 +6,8 @@ import pytest
 
 from gnnsync.errors import GnnsyncError
 from gnnsync.experiments.composing import compose_config, hydra_configs
-from gnnsync.experiments.sweep import launchers
-from gnnsync.experiments.sweep.launchers import check_launcher
+from gnnsync.experiments.sweep import launch
+from gnnsync.experiments.sweep.launch import check_launcher
 
 
 @pytest.fixture(autouse=True)
@@ -40,25 +40,30 @@ def test_a_share_is_of_one_gpu(share):
 
 
 @pytest.mark.parametrize(
-    ("name", "extra"),
-    [("joblib", "joblib"), ("ray", "ray"), ("ray_gpu", "ray"), ("slurm", "slurm")],
+    ("name", "package"),
+    [
+        ("joblib", "gnnsync"),
+        ("ray", "gnnsync[ray]"),
+        ("ray_gpu", "gnnsync[ray]"),
+        ("slurm", "gnnsync[slurm]"),
+    ],
 )
-def test_a_missing_package_is_one_sentence_with_the_remedy(name, extra, monkeypatch):
+def test_a_missing_package_is_one_sentence_with_the_remedy(name, package, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(GnnsyncError) as error:
         check_launcher(launcher(name))
     assert str(error.value) == (
-        f"hydra/launcher = {name}: is not installed: pip install 'gnnsync[{extra}]'"
+        f"hydra/launcher = {name}: is not installed: pip install '{package}'"
     )
 
 
 def test_slurm_needs_sbatch(monkeypatch):
-    monkeypatch.setattr(launchers.shutil, "which", lambda _: None)
+    monkeypatch.setattr(launch.shutil, "which", lambda _: None)
     with pytest.raises(GnnsyncError, match="there is no sbatch here"):
         check_launcher(launcher("slurm"))
 
 
-def test_a_gpu_that_stays_idle_is_told(caplog):
+def test_an_idle_gpu_gives_a_warning(caplog):
     check_launcher(launcher("ray_gpu"))
     assert "add trainer=gpu" in caplog.text
     caplog.clear()

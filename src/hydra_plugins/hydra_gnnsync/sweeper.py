@@ -1,0 +1,73 @@
+"""Sweepers for `gnnsync run -m`. Hydra loads this module at every start: the work is elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hydra.plugins.sweeper import Sweeper
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig
+
+# Exit code of a sweep in which a job has failed. `SystemExit` is the one exception that Hydra
+# passes on without a message of its own.
+FAILED = 1
+
+
+class GnnsyncSweeper(Sweeper):
+    """Run every combination of the given values that has no result yet.
+
+    Args:
+        max_batch_size: number of jobs per launch; None: all at once.
+        params: keys that a preset sweeps, and their values as on the command line.
+    """
+
+    def __init__(self, max_batch_size: int | None, params: DictConfig | None) -> None:
+        self.max_batch_size, self.params = max_batch_size, params
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        """Keep what a sweep needs."""
+        self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
+
+    def sweep(self, arguments: list[str]) -> None:
+        """Plan the jobs, launch those that are left and summarise all of them."""
+        from gnnsync.experiments.sweep.run import run_sweep
+
+        if not run_sweep(self.hydra_context, self.task_function, self.config):
+            raise SystemExit(FAILED)
+
+
+class SearchSweeper(Sweeper):
+    """hydra-optuna-sweeper, with the checks, the summary and the exit code of `GnnsyncSweeper`.
+
+    Args:
+        parameters: those of hydra-optuna-sweeper.
+    """
+
+    def __init__(self, **parameters: Any) -> None:
+        self.parameters = parameters
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        """Keep what a search needs."""
+        self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
+
+    def sweep(self, arguments: list[str]) -> None:
+        """Search, then summarise the jobs."""
+        from gnnsync.experiments.sweep.run import run_search
+
+        def search() -> None:
+            from hydra_plugins.hydra_optuna_sweeper.optuna_sweeper import OptunaSweeper
+
+            optuna = OptunaSweeper(**self.parameters)
+            optuna.setup(
+                hydra_context=self.hydra_context,
+                task_function=self.task_function,
+                config=self.config,
+            )
+            optuna.sweep(arguments)
+
+        if not run_search(search, self.config):
+            raise SystemExit(FAILED)
