@@ -180,30 +180,3 @@ def test_mat_file_with_several_clouds_needs_a_name(tmp_path, rng):
     assert PointFile(str(path), "b")().shape == (5, 2)
     with pytest.raises(DataFileError, match=r"no array 'c'; it holds a \(4, 2\)"):
         PointFile(str(path), "c")()
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "problem"),
-    [
-        ("a.csv", b"1,2\n3,x\n", "line 2: y 'x' is not a number"),
-        ("a.csv", b"1,2\n3,4,5\n", "line 2: 3 fields"),
-        ("a.csv", b"1,2\nnan,4\n", "line 2: x 'nan' is not finite"),
-        ("a.csv", b"", "holds 0 points"),
-        ("a.npy", b"junk", "not a valid .npy"),
-        ("a.mat", b"junk", "not a valid .mat"),
-        ("a.xls", b"junk", "must be one of .npy, .csv, .mat"),
-    ],
-)
-def test_bad_point_files_are_named(tmp_path, name, content, problem):
-    path = tmp_path / name
-    path.write_bytes(content)
-    with pytest.raises(DataFileError, match=problem) as caught:
-        PointFile(str(path))()
-    assert name in str(caught.value)
-
-
-def test_a_pickle_in_a_npy_is_not_loaded(tmp_path):
-    path = tmp_path / "evil.npy"
-    np.save(path, np.array([[object(), 1]], dtype=object), allow_pickle=True)
-    with pytest.raises(DataFileError, match="allow_pickle=False"):
-        PointFile(str(path))()
