@@ -31,9 +31,10 @@ def api_pages(package: Path) -> dict[str, str]:
 def exported(init: Path) -> list[str]:
     """The public names in `__all__` of a package, in their order; none without `__all__`."""
     for node in ast.parse(init.read_text(encoding="utf-8")).body:
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
-            names = ast.literal_eval(node.value)  # type: ignore[attr-defined]
+        if not isinstance(node, ast.Assign):
+            continue
+        if any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets):
+            names = ast.literal_eval(node.value)
             return [name for name in names if not name.startswith("_")]
     return []
 

@@ -84,6 +84,20 @@ def test_the_api_reference_has_every_public_class(site, package):
 
 
 @needs_mkdocs
+def test_links_that_leave_the_docs_lead_to_pages_or_become_text(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs/site")
+    relink = importlib.import_module("hooks").relink
+    assert relink("[a](docs/files.md#x)", "README.md", "index.md") == "[a](files.md#x)"
+    assert relink("[a](../README.md)", "docs/files.md", "files.md") == "[a](index.md)"
+    assert relink("[a](LICENSE)", "README.md", "index.md") == "a"
+    assert relink("![a](speed.png)", "benchmarks/results/README.md", "benchmarks.md") == (
+        "![a](figures/speed.png)"
+    )
+    untouched = "[a](https://example.org) [b](#c)\n```text\n[a](LICENSE)\n```\n"
+    assert relink(untouched, "README.md", "index.md") == untouched
+
+
+@needs_mkdocs
 def test_formulas_are_not_shown_as_source(site):
     pages = [path.read_text("utf-8") for path in (site / "api").rglob("*.html")]
     assert not [page for page in pages if ".. math" in page or ":math:" in page]
