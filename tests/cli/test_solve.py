@@ -1,9 +1,13 @@
+import contextlib
 import csv
+import fcntl
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 import numpy as np
@@ -13,6 +17,7 @@ import gnnsync
 from gnnsync.cli import solve as solve_command
 from gnnsync.cli.solve import main
 from gnnsync.metrics import angular_mse
+from gnnsync.solve import method_names
 
 COMMAND = [
     sys.executable,
@@ -153,6 +158,27 @@ def test_a_bad_file_leaves_nothing_else_on_standard_error(tmp_path):
     assert os.listdir(tmp_path) == ["bad.csv"]
 
 
+def test_help_lists_the_methods_and_explains_the_seed(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "random seed (default 0)" in text
+    assert all(name in text for name in method_names())
+
+
+def test_a_classical_method_loads_nothing_heavy(exact):
+    """Neither the learning libraries nor those for figures and tables."""
+    code = (
+        "import sys; from gnnsync.cli.solve import main; main(sys.argv[1:]);"
+        "heavy = ('torch', 'pytorch_lightning', 'pandas', 'matplotlib', 'networkx', 'rich');"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, exact[1], "--method", "gpm"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
 def test_usage_errors_have_code_2_too(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["--nonsense"])
@@ -172,31 +198,56 @@ def test_ctrl_c_leaves_no_file(exact, tmp_path, monkeypatch, capsys):
 
 
 def test_ctrl_c_while_reading_standard_input():
-    code = (
-        "import sys; from gnnsync.cli.solve import main;"
-        "print('ready', flush=True); sys.exit(main(['-']))"
-    )
     run = subprocess.Popen(
-        [sys.executable, "-c", code],
+        [*COMMAND, "-"],
         stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         # A suite that runs in the background has Ctrl-C ignored, and its children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    assert run.stdout is not None
-    assert run.stdout.readline() == b"ready\n"
-    time.sleep(0.3)
+    assert run.stdin is not None
+    run.stdin.write(b"a,b,1\n")
+    run.stdin.flush()
+    wait_until_read(run.stdin)
     run.send_signal(signal.SIGINT)
     _, error = run.communicate(timeout=60)
     assert run.returncode == 130
     assert error == b"gnnsync solve: interrupted\n"
 
 
-def test_a_terminal_gets_a_bar(exact, monkeypatch, capsys):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert main([exact[1], "--method", "spectral"]) == 0
-    assert "nodes       15" in capsys.readouterr().out
+def wait_until_read(pipe, seconds=60.0):
+    """Wait until the reader has taken everything out of the pipe."""
+    deadline = time.monotonic() + seconds
+    while int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder):
+        assert time.monotonic() < deadline, "the command reads nothing"
+        time.sleep(0.01)
+
+
+def test_a_terminal_gets_a_bar_and_a_pipe_gets_lines(exact):
+    """Standard error is a pseudo-terminal: the bar is drawn there, and erased at the end."""
+    command = [*COMMAND, exact[1], "--method", "spectral"]
+    ours, theirs = pty.openpty()
+    terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=theirs, env=terminal, text=True
+    ) as run:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # how Linux reports the end of a terminal
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        os.close(ours)
+        assert run.stdout is not None
+        assert "nodes       15" in run.stdout.read()
+    assert run.returncode == 0
+    assert b"solving 74 edges by spectral" in shown
+    assert b"\x1b[2K" in shown  # erases a line
+    piped = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    assert "\x1b" not in piped
+    assert [line.split(":")[0] for line in piped.splitlines()] == [
+        f"reading {exact[1]}",
+        "solving 74 edges by spectral",
+    ]
 
 
 def test_standard_input_in_a_pipe(exact):

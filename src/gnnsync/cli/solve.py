@@ -94,17 +94,17 @@ def _text(summary: dict[str, Any]) -> str:
         "|residual|": f"{quantiles} rad",
         "outliers": f"about {summary['outlier_share']:.1%}; noise of the inliers "
         f"{summary['inlier_noise']:.3g} rad",
-        "nodes sure": _sure_text(summary["nodes_sure"]),
+        "confidence": _confidence_text(summary["nodes_sure"]),
         "time": f"{summary['seconds_read']:.2f} s to read, "
         f"{summary['seconds_solve']:.2f} s to solve",
     }
     return "\n".join(f"{name:<11} {value}" for name, value in lines.items() if value is not None)
 
 
-def _sure_text(fraction: float | None) -> str | None:
+def _confidence_text(fraction: float | None) -> str | None:
     if fraction is None:
         return None
-    return f"{fraction:.1%} are within {NODE_TOLERANCE:g} rad with confidence {SURE:g} or more"
+    return f"{fraction:.1%} of the nodes are within {NODE_TOLERANCE:g} rad with {SURE:.0%} or more"
 
 
 @contextlib.contextmanager
@@ -116,11 +116,16 @@ def _stage(title: str) -> Iterator[Progress | None]:
         print(f"{title}: {time.perf_counter() - start:.2f} s", file=sys.stderr, flush=True)
         return
     # Only a terminal needs it, and it takes 0.1 s to import.
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich import console, progress
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    columns = (
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TimeElapsedColumn(),
+    )
+    stderr = console.Console(stderr=True)
+    with progress.Progress(*columns, console=stderr, transient=True) as bars:
         bar = bars.add_task(title, total=None)
 
         def advance(done: int, total: int) -> None:
