@@ -1,7 +1,7 @@
-"""Set clocks by pairwise readings, some of which are wrong.
+"""Synchronise clocks from pairwise readings, some of which are wrong.
 
-Twelve stations on a ring compare clocks of a known period with their neighbours. A reading tells
-by how much one clock is ahead of another, modulo the period; one in six readings is garbage.
+Twelve stations on a ring compare clocks of a known period with their neighbours. A reading is the
+time by which one clock is ahead of another, modulo the period; one in six readings is random.
 Phases are angles: a reading of r seconds is an offset of 2π·r/period.
 """
 
@@ -12,6 +12,7 @@ import numpy as np
 import gnnsync
 
 PERIOD = 60.0  # seconds
+OUTLIER = 0.1  # radians, or about 1 s: ten times the noise of a good reading
 
 
 def main() -> float:
@@ -33,14 +34,14 @@ def main() -> float:
     graph = gnnsync.MeasurementGraph.from_edges(first, second, np.array(reading) * to_angle)
     solution = gnnsync.solve(graph, method="irls")
 
-    # Only differences are measured: say everything relative to the first station.
+    # Only differences are measured: all times are relative to the first station.
     found = (solution.angles[:, 0] - solution.angles[0, 0]) / to_angle
     true = ahead - ahead[0]
     error = np.abs((found - true + PERIOD / 2) % PERIOD - PERIOD / 2)
     for name, seconds, wrong in zip(stations, found % PERIOD, error, strict=True):
         print(f"{name}  ahead by {seconds:6.2f} s  (error {wrong:.2f} s)")
-    distrusted = int((np.abs(solution.residual(graph)) > 0.1).sum())
-    print(f"{distrusted} of {graph.num_edges} readings contradict the rest")
+    outliers = int((np.abs(solution.residual(graph)) > OUTLIER).sum())
+    print(f"{outliers} of {graph.num_edges} readings contradict the rest")
     return float(error.max())
 
 

@@ -1,8 +1,8 @@
 """Stitch a map from rotated, noisy patches of it.
 
-Every point of a cloud sees its neighbours in a frame of its own, turned by an unknown angle.
-Patches with points in common tell their relative rotation; synchronization finds all rotations
-at once, and averaging the turned patches gives the map.
+Each point of a cloud knows its neighbours in a coordinate frame rotated by an unknown angle. Two
+patches with common points determine their relative rotation; synchronization estimates all
+rotations at once, and averaging the patches rotated back gives the map.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from gnnsync.data.priors import UniformAngles
 
 
 def main(picture: str | None = None) -> dict[str, float]:
-    """Print the error of the map before and after; return that of the stitched map."""
+    """Print the error of the map before and after synchronization; return the error after."""
     data = LocalizationDataModule(
         points=Letters("PACM"), angles=UniformAngles(), eta=0.1, weights="precision", seeds=[0]
     )
     graph = data.graphs[0]
     print(f"{graph.num_nodes} patches, {graph.num_edges} pairs with common points")
 
-    untouched = data.extra_metrics(0, gnnsync.solve(graph, method="trivial"))
+    before = data.extra_metrics(0, gnnsync.solve(graph, method="trivial"))
     solution = gnnsync.solve(graph, method="irls")
     stitched = data.extra_metrics(0, solution)
-    print(f"average normalized error: {untouched['ane']:.3f} untouched, {stitched['ane']:.3f} now")
+    print(f"average normalized error: {before['ane']:.3f} before, {stitched['ane']:.3f} after")
     if picture:
         data.figures(0, solution)["map"].savefig(picture, dpi=120)
     return stitched

@@ -1,8 +1,8 @@
-"""Find a robot's headings from a 2D pose graph in g2o format.
+"""Estimate a robot's headings from a 2D pose graph in g2o format.
 
-A robot drives a square, round after round. Odometry between consecutive poses drifts; wherever it
-has been before, it recognises the place (a loop closure), sometimes wrongly. The rotation part of
-the pose graph is angular synchronization.
+A robot drives several times around a square. Odometry between consecutive poses drifts. The robot
+recognises places it has visited before (loop closures), sometimes wrongly. Estimating the rotations
+of the pose graph is angular synchronization.
 """
 
 from __future__ import annotations
