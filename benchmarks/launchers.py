@@ -107,7 +107,7 @@ def _sweep(options: list[str]) -> Timing:
             capture_output=True,
         )
         seconds = time.perf_counter() - start
-        ends = sorted(path.stat().st_mtime for path in Path(folder).glob("*/*/result.json"))
+        ends = sorted(path.stat().st_mtime for path in Path(folder).rglob("result.json"))
     return Timing(seconds, 3600.0 * (len(ends) - 1) / (ends[-1] - ends[0]))
 
 

@@ -24,7 +24,7 @@ def main() -> None:
     rows = pd.DataFrame(
         row
         for folder in options.folders
-        for path in sorted(folder.glob("*/result.json"))
+        for path in sorted(folder.rglob("result.json"))
         for row in (read_result(path.parent) or {"rows": []})["rows"]
     )
     keys = [key for key in DATA if key in rows]

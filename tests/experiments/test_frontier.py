@@ -53,5 +53,5 @@ def test_a_small_frontier_runs(tmp_path, capsys):
         ]
     )
     assert code == 0
-    assert len(list((tmp_path / "frontier").glob("*/result.json"))) == 4
+    assert len(list((tmp_path / "frontier").rglob("result.json"))) == 4
     assert "4 rows of 4 jobs" in capsys.readouterr().err

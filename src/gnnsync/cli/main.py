@@ -60,5 +60,10 @@ def start_run(arguments: list[str]) -> NoReturn:
 
 
 def _spelled(arguments: list[str]) -> list[str]:
-    """Hydra has no option `-v`: it stands for an override."""
-    return ["print_config=true" if a in ("-v", "--verbose") else a for a in arguments]
+    """Hydra has no option `-v`: it stands for an override, put beside the others."""
+    rest = [text for text in arguments if text not in ("-v", "--verbose")]
+    if len(rest) == len(arguments):
+        return rest
+    overrides = [i for i, text in enumerate(rest) if "=" in text and not text.startswith("-")]
+    place = overrides[-1] + 1 if overrides else len(rest)
+    return [*rest[:place], "print_config=true", *rest[place:]]

@@ -19,6 +19,10 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 # What a job returns if another sweep is running it.
 HELD = "held"
 
+# `conf/hydra/launcher/` changes defaults of launchers under their own names, which Hydra reports at
+# every composition; workers, which compose as well, import this module.
+warnings.filterwarnings("ignore", message=r"\s*'hydra/launcher/\w+' is validated against")
+
 
 def task(cfg: DictConfig) -> float | str | None:
     """Run one job; returns its mean MSE, which a hyper-parameter search minimises.

@@ -46,7 +46,7 @@ def parse_overrides(overrides: list[str]) -> list[Override]:
     try:
         return OverridesParser.create(config_loader=loader).parse_overrides(overrides)
     except HydraException as error:
-        raise ConfigError(first_line(error)) from None
+        raise ConfigError(explain(error, overrides)) from None
 
 
 def is_group(key: str) -> bool:

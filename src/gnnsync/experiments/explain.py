@@ -8,7 +8,7 @@ import re
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.errors import HydraException, SearchPathException
+from hydra.errors import HydraException, OverrideParseException, SearchPathException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -31,6 +31,8 @@ def explain_command(error: Exception, arguments: list[str]) -> str:
 
 def explain(error: HydraException, overrides: list[str]) -> str:
     """What is wrong with the overrides that made Hydra raise `error`."""
+    if isinstance(error, OverrideParseException):
+        return f"{error.override}: {first_line(error)}"
     text = str(error)
     unknown = re.search(r"Could not override '([^']+)'", text)
     if unknown:

@@ -1,4 +1,4 @@
-"""Where configs are found and where results go."""
+"""Where configs are found."""
 
 from __future__ import annotations
 

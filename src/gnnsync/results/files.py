@@ -17,8 +17,7 @@ LATEST = "latest"
 
 # Keys that say where and how a job runs, not what it computes.
 _ASIDE = re.compile(
-    r"(output_dir|sweep|logger|callbacks|figures|threads|resume|checkpoint_every|print_config|hydra)"
-    r"([./@].*)?"
+    r"(output_dir|sweep|logger|figures|threads|resume|checkpoint_every|print_config|hydra)([./@].*)?"
 )
 
 

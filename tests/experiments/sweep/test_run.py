@@ -78,6 +78,41 @@ def test_the_jobs_of_a_sweep_are_listed_beside_them(sweep, tmp_path):
     assert {"method=trivial", "data.eta=0.2"} < set(listed[-1]["overrides"])
 
 
+def test_folders_have_readable_names_and_a_link_to_the_latest(sweep, tmp_path):
+    sweep("data.k=1,2", "method=spectral_rn", "data.eta=0.2")
+    folders = [path.parent for path in results(tmp_path)]
+    assert [folder.name[:-8] for folder in folders] == [
+        "spectral_rn-ero-p0.4-eta0.2-",
+        "spectral_rn-ero-p0.4-eta0.2-k2-",
+    ]
+    latest = max(folders, key=lambda folder: (folder / "result.json").stat().st_mtime_ns)
+    assert (tmp_path / "runs" / "latest").resolve() == latest
+    assert "2 jobs: 2 done, 0 failed before, 0 new\n" in sweep(
+        "data.k=1,2", "method=spectral_rn", "data.eta=0.2"
+    )
+
+
+def test_a_result_of_another_job_in_the_folder_does_not_count(sweep, tmp_path):
+    sweep()
+    path = next(iter(results(tmp_path)))
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps(content | {"job_hash": content["job_hash"][:8] + "0" * 8}))
+    assert "4 jobs: 3 done, 0 failed before, 1 new" in sweep()
+
+
+def test_a_preset_may_sweep_in_hydras_way_and_in_batches(sweep, tmp_path):
+    presets = tmp_path / "conf" / "experiment"
+    presets.mkdir(parents=True)
+    (presets / "mine.yaml").write_text(
+        "# @package _global_\nhydra:\n  sweeper:\n    max_batch_size: 1\n"
+        "    params:\n      data.k: 1,2\n      data.eta: 0.1,0.2,0.3\n"
+    )
+    command = ["experiment=mine", "method=trivial", f"--config-dir={tmp_path / 'conf'}"]
+    told = sweep(*command)
+    assert "4 jobs: 0 done" in told, "an axis of the command line replaces that of the preset"
+    assert told.count("Launching 1 jobs locally") == 4
+
+
 @pytest.mark.parametrize("content", [b'{"status": "success"', b"\xff\xfe\x00"])
 def test_a_corrupt_result_is_run_again_and_the_others_are_kept(sweep, tmp_path, content):
     sweep()

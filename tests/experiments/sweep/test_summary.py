@@ -32,7 +32,7 @@ def test_collects_every_row_once(sweep):
 
 
 def test_a_broken_result_is_passed_over(sweep):
-    broken = sorted(sweep.glob("*/result.json"))[0]
+    broken = sorted(sweep.rglob("result.json"))[0]
     broken.write_text("{")
     assert len(collect([sweep]).rows) == 1
 

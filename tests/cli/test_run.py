@@ -1,0 +1,116 @@
+"""`gnnsync run`: what reaches Hydra, exit codes, one-line errors, what is printed."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+
+import pytest
+
+from gnnsync.cli.main import main as command
+from tests.command import main
+
+SMALL = ["run", "data.n=30", "data.p=0.4", "data.seeds=[10]", "trials=1", "figures=false"]
+GPM = [*SMALL, "method=gpm", "logger=none"]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    """A folder of its own; Hydra configures the root logger, which other tests should not see."""
+    monkeypatch.chdir(tmp_path)
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["-m", "data.eta=0.1,0.2"], ["-m", "data.eta=0.1,0.2"]),
+        (["-v"], ["print_config=true"]),
+        (["-v", "-m", "a=1"], ["-m", "a=1", "print_config=true"]),
+        (
+            ["a=1", "b=2", "--config-dir=x", "--verbose"],
+            ["a=1", "b=2", "print_config=true", "--config-dir=x"],
+        ),
+    ],
+)
+def test_the_command_becomes_the_application(monkeypatch, given, expected):
+    started = []
+    monkeypatch.setattr(os, "execv", lambda *call: started.append(call))
+    command(["run", *given])
+    ((program, arguments),) = started
+    assert program == sys.executable
+    assert arguments[arguments.index("gnnsync.cli.run") + 1 :] == expected
+
+
+def test_a_job_prints_method_data_and_folder(capsys, tmp_path):
+    assert main(GPM) == 0
+    first, *others = capsys.readouterr().out.splitlines()
+    (result,) = tmp_path.rglob("result.json")
+    folder = result.parent.relative_to(tmp_path)
+    assert first == f"gpm on erdos_renyi p=0.4 eta=0.6 k=1; results go to {folder}"
+    assert not any("_target_" in line for line in others)
+    assert main([*GPM, "print_config=true"]) == 0
+    assert "_target_: gnnsync.methods" in capsys.readouterr().out
+
+
+def test_the_printed_config_is_no_part_of_the_job(tmp_path):
+    assert main([*GPM, "print_config=true"]) == 0
+    assert main([*GPM]) == 0
+    assert len(list(tmp_path.rglob("result.json"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["data.q=1"], "data.q: no such key; allowed here: "),
+        (["trails=3"], "trails: no such key; did you mean trials?"),
+        (["data=eroo"], "data = eroo: must be one of "),
+        (["data=ero", "data.eta=0.1,0.2"], "Ambiguous value for argument 'data.eta=0.1,0.2'"),
+        (["data.p=2"], "data.p = 2: must be a number in [0, 1]"),
+        (["data.p=0.001", "data.max_draws=1"], "no connected measurement graph in 1 draws"),
+        (["output_dir=/proc/none"], "output_dir: cannot write in /proc/none"),
+        (["a=[1,"], "a=[1,: no viable alternative"),
+        (["data.n=${nothing}"], "nothing"),
+        (["--config-dir=nowhere"], "--config-dir nowhere: no such folder"),
+        (["-m", "data.q=1"], "data.q: no such key; allowed here: "),
+        (["-m", "data=ero,rggo", "trails=3"], "trails: no such key; did you mean trials?"),
+        (["-m", "data.eta=0.1,7"], "data.eta = 7: must be a number in [0, 1]"),
+        (["-m", "data.eta=interval(0,1)"], "data.eta: an interval has no end of values"),
+        (["trainer.patience=5"], "trainer.patience: is now callbacks.stopping.patience"),
+    ],
+    ids=str,
+)
+def test_a_fault_is_one_line_and_leaves_no_result(capsys, tmp_path, overrides, message):
+    options = [text for text in overrides if text.startswith("-")]
+    assert main(["run", *options, *GPM[1:], *overrides[len(options) :]]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("gnnsync: ")
+    assert message in told
+    assert told.count("\n") == 1
+    assert not list(tmp_path.rglob("result.json"))
+
+
+def test_a_bad_value_leaves_nothing_on_disk(tmp_path):
+    assert main([*GPM, "data.p=2"]) == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_sweep_preset_without_m_runs_one_job(capsys, tmp_path):
+    assert main([*GPM, "experiment=paper/main_k1"]) == 0
+    assert "this preset is a sweep, which -m runs; running one job" in capsys.readouterr().err
+    assert len(list(tmp_path.rglob("result.json"))) == 1
+
+
+def test_hydra_itself_can_sweep(capsys, tmp_path):
+    """With Hydra's own sweeper jobs run and are found again, without plan and summary."""
+    sweep = ["run", "-m", *GPM[1:], "hydra/sweeper=basic", "data.eta=0.1,0.2"]
+    assert main(sweep) == 0
+    assert len(list(tmp_path.rglob("result.json"))) == 2
+    capsys.readouterr()
+    assert main(sweep) == 0
+    assert capsys.readouterr().err.count("is done already") == 2

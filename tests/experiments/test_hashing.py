@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from gnnsync.experiments.hashing import SCIENCE, job_folder, job_hash, job_name, resolved
+from gnnsync.experiments.paths import conf_dir
+
+
+def config(*overrides: str):
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        return compose("config", list(overrides))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["data.p=0.15", "data.eta=0.8"], "gnnsync-ero-p0.15-eta0.8"),
+        (["data=bao", "data.k=2", "loss=cycle"], "gnnsync-bao-p0.05-eta0.6-k2"),
+        (["data=rggo", "method=spectral_rn"], "spectral_rn-rggo-p0.05-eta0.6"),
+        (["data.inlier_noise=0.1", "method=cemp_gcw"], "cemp_gcw-ero-p0.05-eta0.6-sigma0.1"),
+        (["data=us_cities", "method=auto"], "auto-us_cities-eta0.1"),
+        (["data=pacm", "method=irls"], "irls-pacm-eta0.1"),
+        (["data=file", "data.path=offsets.csv", "method=gpm"], "gpm-file"),
+        (["method=gpm", "method._target_=my.Very/Odd Method"], "very_odd_method-ero-p0.05-eta0.6"),
+    ],
+    ids=str,
+)
+def test_the_folder_of_a_job_says_what_it_is(overrides, words):
+    cfg = config(*overrides, "output_dir=out", "sweep=a/b")
+    folder = job_folder(cfg)
+    assert folder == Path("out/a/b") / f"{words}-{job_hash(cfg)[:8]}"
+    assert folder.name == job_name(resolved(cfg))
+
+
+def test_names_are_bounded_and_safe():
+    cfg = config("method=gpm", f"method._target_='package.{'Long' * 50}Méthod'")
+    name = job_name(resolved(cfg, SCIENCE))
+    assert len(name) <= 90
+    assert name.isascii()
+
+
+def test_where_a_job_writes_and_how_it_is_watched_is_no_part_of_its_hash():
+    aside = ["output_dir=out", "sweep=x", "print_config=true", "threads=2", "logger=none"]
+    assert job_hash(config(*aside)) == job_hash(config())
