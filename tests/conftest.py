@@ -8,7 +8,7 @@ from hypothesis import settings
 
 from gnnsync import MeasurementGraph
 
-# Reproducible, and blind to how busy the machine is.
+# The same examples in every run, and no time limit that a busy machine could exceed.
 settings.register_profile("gnnsync", derandomize=True, deadline=None)
 settings.load_profile("gnnsync")
 

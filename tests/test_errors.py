@@ -15,6 +15,8 @@ from gnnsync.errors import (
     check_integer,
     check_real,
     check_whole_array,
+    first_line,
+    one_line,
 )
 
 
@@ -112,3 +114,11 @@ def test_check_whole_array():
     for bad, text in [(0.5, "0.5"), (np.nan, "nan"), (np.inf, "inf"), (1e300, r"1e\+300")]:
         with pytest.raises(GraphError, match=rf"^i\[1\] is {text}: must be a whole number$"):
             check_whole_array("i", [0.0, bad])
+
+
+def test_messages_of_several_lines():
+    error = ValueError("\n  first  line\nsecond\n")
+    assert first_line(error) == "first  line"
+    assert one_line(error) == "first line second"
+    assert one_line("a\nb", "; ") == "a; b"
+    assert first_line(ValueError()) == one_line(ValueError()) == "ValueError"

@@ -345,3 +345,8 @@ def test_residual_shapes_and_values(make_multigraph):
     np.testing.assert_array_equal(residual[:, 0], graph.residual(angles))
     assert residual.min() >= -np.pi
     assert residual.max() < np.pi
+
+
+def test_names_are_the_node_names_or_the_numbers(triangle_and_tail):
+    assert list(triangle_and_tail.names) == [0, 1, 2, 3, 4]
+    assert triangle_and_tail.replace(node_names=tuple("abcde")).names == tuple("abcde")

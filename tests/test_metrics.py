@@ -14,6 +14,7 @@ from gnnsync.metrics import (
     angular_mse,
     average_normalized_error,
     cycle_inconsistency,
+    estimate_outliers,
     geodesic_mse,
     upset,
 )
@@ -198,3 +199,22 @@ def test_average_normalized_error_refuses():
         average_normalized_error(np.zeros((3, 2)), np.zeros((4, 2)))
     with pytest.raises(GraphError, match="all true points coincide"):
         average_normalized_error(np.zeros((3, 2)), np.ones((3, 2)))
+
+
+@given(outliers=st.floats(0, 0.7), noise=st.floats(0.02, 0.3), seed=st.integers(0, 100))
+def test_outlier_fraction_and_noise_are_recovered(outliers, noise, seed):
+    rng = np.random.default_rng(seed)
+    is_outlier = rng.random(20_000) < outliers
+    residual = np.where(
+        is_outlier, rng.uniform(-np.pi, np.pi, 20_000), noise * rng.normal(size=20_000)
+    )
+    found = estimate_outliers(residual)
+    assert found[0] == pytest.approx(outliers, abs=0.03)
+    assert found[1] == pytest.approx(noise, rel=0.1)
+
+
+def test_outliers_of_no_exact_and_random_residuals():
+    assert estimate_outliers(np.empty(0)) == (0.0, 0.0)
+    assert estimate_outliers(np.zeros(10)) == pytest.approx((0, 1e-6), abs=1e-6)
+    rng = np.random.default_rng(0)
+    assert estimate_outliers(rng.uniform(-np.pi, np.pi, 5000))[0] > 0.9

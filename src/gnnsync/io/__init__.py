@@ -3,8 +3,17 @@
 Reading never executes anything: no pickles are loaded, and text is parsed in bounded memory.
 """
 
+from gnnsync.io.figure_file import write_figure
 from gnnsync.io.graph_file import FORMATS, read, write
 from gnnsync.io.points import read_points
 from gnnsync.io.solution_file import write_edges, write_solution
 
-__all__ = ["FORMATS", "read", "read_points", "write", "write_edges", "write_solution"]
+__all__ = [
+    "FORMATS",
+    "read",
+    "read_points",
+    "write",
+    "write_edges",
+    "write_figure",
+    "write_solution",
+]
