@@ -23,9 +23,9 @@ import torch
 from rich.progress import track
 
 from benchmarks.section import Section, spread
+from gnnsync.data import SyntheticNetworks
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.priors import GammaAngles
-from gnnsync.data.synthetic import SyntheticDataModule
 from gnnsync.learn import GNNSync, Training
 
 STEPS = 1000
@@ -63,9 +63,11 @@ def measure(repeats: int = 3) -> Section:
 
 def bare_seconds() -> float:
     """The same maths without Lightning, Hydra or bookkeeping."""
-    data = SyntheticDataModule(erdos_renyi, GammaAngles(), p=0.05, eta=0.6)
+    data = SyntheticNetworks(erdos_renyi, GammaAngles(), p=0.05, eta=0.6)
     training = Training(max_steps=STEPS, patience=STEPS, accelerator="cpu")
-    module = GNNSync(training=training).build(data.graphs, seeds=range(10), trials=2)
+    method = GNNSync(training=training)
+    batch = method.prepare(data.graphs, seeds=range(10), trials=2)
+    module = method.build(batch)
     optimizer = module.configure_optimizers()
     start = time.perf_counter()
     for step in range(STEPS):
@@ -73,20 +75,20 @@ def bare_seconds() -> float:
             if hasattr(layer, "step") and layer is not module:
                 layer.step = step
         optimizer.zero_grad()
-        module.loss(module(final=False), module.batch).sum().backward()
+        module.loss(module(batch, final=False), batch).sum().backward()
         optimizer.step()
         if step % training.eval_every == 0:
-            module.evaluate()
+            module.evaluate(batch)
     return time.perf_counter() - start
 
 
 def job_seconds() -> float:
     """Training time of the same job under `gnnsync run`."""
     options = ["data.p=0.05", "data.eta=0.6", f"trainer.max_steps={STEPS}"]
-    options += [f"trainer.patience={STEPS}", "trials=2", "figures=false"]
+    options += [f"callbacks.stopping.patience={STEPS}", "trials=2", "figures=false"]
     with tempfile.TemporaryDirectory() as folder:
         _run(options, folder)
-        (result,) = Path(folder).glob("*/*/result.json")
+        (result,) = Path(folder).rglob("result.json")
         rows = json.loads(result.read_text())["rows"]
     return float(sum(row["seconds_train"] for row in rows))
 

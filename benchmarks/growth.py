@@ -16,14 +16,13 @@ import numpy as np
 import torch
 from rich.progress import track
 
-from benchmarks.clock import EpochClock
+from benchmarks.clock import EpochClock, timed_fit
 from benchmarks.machine import peak_memory
 from benchmarks.section import Section
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.outliers import observe
 from gnnsync.data.priors import GammaAngles
 from gnnsync.learn import GNNSync, Training
-from gnnsync.learn.training import Run, fit
 from gnnsync.methods import METHODS
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -119,10 +118,12 @@ def _train(graph) -> dict[str, float]:
     steps = 20 if graph.num_nodes <= 100_000 else 5
     training = Training(max_steps=3 * steps, steps_per_epoch=steps, accelerator="cpu")
     start = time.perf_counter()
-    module = GNNSync(training=training).build([graph])
+    method = GNNSync(training=training)
+    batch = method.prepare([graph])
+    module = method.build(batch)
     operators = time.perf_counter() - start - features
     clock = EpochClock(time.perf_counter)
-    fit(module, training, Run(progress_bar=False, callbacks=[clock]))
+    timed_fit(method, module, batch, clock)
     return {
         "step": float(np.diff(clock.ends).min() / steps),
         "features": features,

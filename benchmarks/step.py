@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from rich.progress import track
 
-from benchmarks.clock import EpochClock
+from benchmarks.clock import EpochClock, timed_fit
 from benchmarks.section import Section, spread
 from gnnsync.data.measurement import erdos_renyi, random_geometric
 from gnnsync.data.outliers import observe
@@ -29,7 +29,6 @@ from gnnsync.data.priors import GammaAngles
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn import GNNSync, Training
 from gnnsync.learn.losses import CycleLoss, UpsetLoss
-from gnnsync.learn.training import Run, fit
 from gnnsync.methods import SpectralRN
 from tests.oracles.textbook import TextbookGNNSync, train
 
@@ -140,10 +139,11 @@ def our_seconds(
     )
     loss = UpsetLoss() if cell.loss == "upset" else CycleLoss()
     method = GNNSync(loss=loss, training=training)
-    module = method.build(graphs, cell.k, seeds=range(replicas), trials=trials)
+    batch = method.prepare(graphs, cell.k, seeds=range(replicas), trials=trials)
+    module = method.build(batch)
     clock = EpochClock(time.process_time)
     start = time.process_time()
-    fit(module, training, Run(progress_bar=False, callbacks=[clock]))
+    timed_fit(method, module, batch, clock)
     per_epoch = (clock.ends[-1] - clock.ends[0]) / (len(clock.ends) - 1)
     return per_epoch / cell.steps_per_epoch / replicas, clock.ends[0] - start - per_epoch
 

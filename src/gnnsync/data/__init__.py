@@ -1,8 +1,43 @@
-"""Where offsets come from: synthetic models, point clouds, files."""
+"""Where offsets come from: synthetic models, point clouds, files.
 
-from gnnsync.data.base import SyncDataModule
-from gnnsync.data.file_module import FileDataModule
-from gnnsync.data.localization import LocalizationDataModule
-from gnnsync.data.synthetic import SyntheticDataModule
+`SyntheticNetworks`, `PatchNetworks` and `FileNetworks` need NumPy and SciPy only. The
+LightningDataModules of the same data are loaded at first use.
+"""
 
-__all__ = ["FileDataModule", "LocalizationDataModule", "SyncDataModule", "SyntheticDataModule"]
+from typing import TYPE_CHECKING
+
+from gnnsync.data.base import Networks
+from gnnsync.data.file_module import FileNetworks
+from gnnsync.data.lazy import lightning_names
+from gnnsync.data.localization import PatchNetworks
+from gnnsync.data.maps import Map, PatchPair
+from gnnsync.data.synthetic import SyntheticNetworks
+
+if TYPE_CHECKING:
+    from gnnsync.data.datamodules import (
+        FileDataModule,
+        LocalizationDataModule,
+        SyncDataModule,
+        SyntheticDataModule,
+    )
+
+__all__ = [
+    "FileDataModule",
+    "FileNetworks",
+    "LocalizationDataModule",
+    "Map",
+    "Networks",
+    "PatchNetworks",
+    "PatchPair",
+    "SyncDataModule",
+    "SyntheticDataModule",
+    "SyntheticNetworks",
+]
+
+__getattr__ = lightning_names(
+    __name__,
+    "FileDataModule",
+    "LocalizationDataModule",
+    "SyncDataModule",
+    "SyntheticDataModule",
+)

@@ -1,4 +1,4 @@
-"""Anybody's measurements: a file as a data module."""
+"""Measurements read from a file."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gnnsync.data.base import SyncDataModule
+from gnnsync.data.base import Networks
+from gnnsync.data.lazy import lightning_names
 from gnnsync.errors import ParameterError, check_bool
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io import read
 
+__getattr__ = lightning_names(__name__, "FileDataModule")
 
-class FileDataModule(SyncDataModule):
+
+class FileNetworks(Networks):
     """One network, read from a file; the truth is unknown unless an `.npz` holds it.
 
     Args:

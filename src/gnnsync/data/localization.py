@@ -1,14 +1,16 @@
-"""Sensor network localization: the rotations that stitch noisy patches of a map."""
+"""Sensor network localization: recover a map from noisy, rotated patches of it."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from gnnsync.data.base import SyncDataModule
+from gnnsync.data.base import Networks
+from gnnsync.data.lazy import lightning_names
+from gnnsync.data.maps import Map, PatchPair
 from gnnsync.data.patches import (
     Patches,
     add_noise,
@@ -21,20 +23,18 @@ from gnnsync.data.priors import Prior
 from gnnsync.data.procrustes import WEIGHTS, measure_offsets
 from gnnsync.errors import check_bool, check_choice, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
-from gnnsync.metrics import average_normalized_error
 from gnnsync.solution import Solution
 from gnnsync.typing import FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 log = logging.getLogger(__name__)
+
+__getattr__ = lightning_names(__name__, "LocalizationDataModule")
 
 ORIENTATIONS = ("random", "upper")
 
 
-class LocalizationDataModule(SyncDataModule):
-    """Every point with its nearest neighbours is a patch; overlapping patches give an offset.
+class PatchNetworks(Networks):
+    """Offsets between overlapping patches: each point with its nearest neighbours is a patch.
 
     The paper's construction: patches of `neighbours` points (the centre is one of them), normal
     noise of η times the standard deviation of the x and of the y coordinates anew in every patch,
@@ -83,13 +83,13 @@ class LocalizationDataModule(SyncDataModule):
     @classmethod
     def from_file(
         cls, path: str, angles: Prior, array: str | None = None, **options: Any
-    ) -> LocalizationDataModule:
+    ) -> PatchNetworks:
         """The same on points from a file; see `gnnsync.data.points.PointFile`."""
         return cls(PointFile(path, array), angles, **options)
 
     @property
     def points(self) -> FloatArray:
-        """The cloud (n, 2), centred if so wished."""
+        """The cloud (n, 2), with its centre of mass at the origin if `centre`."""
         if self._points is None:
             points = np.asarray(self.point_source(), dtype=np.float64)
             self._points = points - points.mean(axis=0) if self.centre else points
@@ -154,43 +154,28 @@ class LocalizationDataModule(SyncDataModule):
         align = align_circular if circular else align_arithmetic
         return rotated.stitch(align(solution.angles[:, 0], truth))
 
-    def extra_metrics(self, network: int, solution: Solution) -> dict[str, float]:
-        """Average normalized error of the map, and the same after the paper's shift."""
-        return {
-            "ane": average_normalized_error(self.recover(network, solution), self.points),
-            "ane_paper": average_normalized_error(
-                self.recover(network, solution, circular=False), self.points
-            ),
-        }
-
-    def extra_arrays(self, network: int, solution: Solution) -> dict[str, FloatArray]:
-        """The true and the stitched map, (n, 2) each."""
-        return {"points": self.points, "recovered": self.recover(network, solution)}
-
-    def figures(self, network: int, solution: Solution) -> dict[str, Figure]:
-        """Pictures of a solution by name: the map, the error per point, two patches' way."""
-        from gnnsync.plots.maps import error_figure, map_figure, pipeline_figure
-
-        recovered = self.recover(network, solution)
+    def reconstruct(self, network: int, solution: Solution) -> Map:
+        """The recovered map, and two example patches at each stage."""
         noisy, rotated, truth = self.patches(self.seeds[network])
-        aligned = rotated.rotated(-align_circular(solution.angles[:, 0], truth))
+        angles = solution.angles[:, 0]
+        aligned = align_circular(angles, truth)
         pair = _example_pair(self.graphs[network], self.exact_patches)
-        return {
-            "map": map_figure(self.points, recovered, f"η = {self.eta:g}"),
-            "error": error_figure(self.points, recovered),
-            "pipeline": pipeline_figure(
-                self.points,
+        return Map(
+            self.points,
+            rotated.stitch(aligned),
+            rotated.stitch(align_arithmetic(angles, truth)),
+            PatchPair(
                 self.exact_patches.member[pair],
                 noisy.position[pair],
                 rotated.position[pair],
-                aligned.position[pair],
-                recovered,
+                rotated.rotated(-aligned).position[pair],
             ),
-        }
+            title=f"η = {self.eta:g}",
+        )
 
 
 def _example_pair(graph: MeasurementGraph, patches: Patches) -> IntArray:
-    """Two patches that overlap by about half: the first such edge, else the first two patches."""
+    """Two patches that overlap by 30 to 60 %: the first such edge, else the first edge."""
     for pair in graph.edge_index.T[:10_000]:
         common = len(np.intersect1d(patches.member[pair[0]], patches.member[pair[1]]))
         if 0.3 <= common / patches.size <= 0.6:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gnnsync.data.base import SyncDataModule
+from gnnsync.data.base import Networks
+from gnnsync.data.lazy import lightning_names
 from gnnsync.data.measurement import MeasurementModel
 from gnnsync.data.outliers import ORIENTATIONS, observe
 from gnnsync.data.priors import Prior
@@ -17,8 +18,10 @@ from gnnsync.graph import MeasurementGraph
 
 log = logging.getLogger(__name__)
 
+__getattr__ = lightning_names(__name__, "SyntheticDataModule")
 
-class SyntheticDataModule(SyncDataModule):
+
+class SyntheticNetworks(Networks):
     """ERO, BAO and RGGO networks: `measurement` chooses the pairs, `angles` the truth.
 
     One network seed feeds independent streams for the pairs, the angles and the observations, so

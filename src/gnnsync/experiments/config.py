@@ -12,7 +12,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from gnnsync.data.base import SyncDataModule
+from gnnsync.data.base import Networks
 from gnnsync.errors import (
     ConfigError,
     ParameterError,
@@ -20,6 +20,8 @@ from gnnsync.errors import (
     check_integer,
     one_line,
 )
+from gnnsync.experiments.moved_keys import refuse_moved_keys
+from gnnsync.methods.base import Method
 
 # Where a user finds the parts that the method's config only refers to.
 _PLACES = {
@@ -28,14 +30,16 @@ _PLACES = {
     "method.steps": "model.steps",
     "method.loss": "loss",
     "method.optimizer": "optimizer",
-    "method.training": "trainer",
+    "method.scheduler": "scheduler",
+    "method.trainer": "trainer",
+    "method.callbacks": "callbacks",
     "method.anchors": "anchors",
     "data.angles": "prior",
 }
 
-# Arguments of lightning.Trainer that could ask for more than one device, and what does not.
+# Arguments of the Trainer that could ask for more than one device, and the values that do not.
 _ONE_DEVICE: dict[str, tuple[Any, ...]] = {
-    "devices": (None,),
+    "devices": (1, "1"),
     "num_nodes": (1,),
     "strategy": ("auto", "single_device"),
 }
@@ -88,17 +92,18 @@ class Settings:
         return settings
 
 
-def build(cfg: DictConfig) -> tuple[Settings, SyncDataModule, Any]:
-    """Settings, data module and method of a config; any fault is a one-line `ConfigError`."""
+def build(cfg: DictConfig) -> tuple[Settings, Networks, Method]:
+    """Settings, data and method of a config; any fault is a one-line `ConfigError`."""
     try:
         settings = Settings.of(cfg)
     except ParameterError as error:
         raise ConfigError(str(error)) from None
+    refuse_moved_keys(cfg)
     _check_devices(cfg)
     data = _instantiate(cfg, "data")
     method = _instantiate(cfg, "method")
-    if not isinstance(data, SyncDataModule):
-        raise ConfigError(f"data = {cfg.data._target_}: must be a gnnsync data module")
+    if not isinstance(data, Networks):
+        raise ConfigError(f"data = {cfg.data._target_}: must be a gnnsync.data.Networks")
     if not callable(method):
         raise ConfigError(f"method = {cfg.method._target_}: must be a gnnsync method")
     if data.k > 1 and not getattr(method, "any_k", False):
@@ -108,12 +113,12 @@ def build(cfg: DictConfig) -> tuple[Settings, SyncDataModule, Any]:
 
 def _check_devices(cfg: DictConfig) -> None:
     """Refuse several devices per job: replicas already train side by side on one."""
-    options = OmegaConf.select(cfg, "method.training.options") or {}
+    options = OmegaConf.select(cfg, "method.trainer") or {}
     for name, harmless in _ONE_DEVICE.items():
         value = options.get(name, harmless[0])
         if value not in harmless:
             raise ConfigError(
-                f"trainer.options.{name} = {value}: a job trains on one device, since DDP starts "
+                f"trainer.{name} = {value}: a job trains on one device, since DDP starts "
                 "the whole command again in each process, and with -m the whole sweep; for "
                 "several GPUs run one job on each: -m hydra/launcher=ray_gpu trainer=gpu"
             )

@@ -19,6 +19,25 @@ from gnnsync.methods import METHODS
 # Keys of the config that decide what a job computes.
 SCIENCE = ("data", "method", "trials", "seed", "fit", "ckpt")
 
+# Callbacks that only watch: they change no result, and do not enter the hash. All others do, such
+# as EarlyStopping and Timer, which end a training.
+WATCHING_CALLBACKS = frozenset(
+    f"{package}.{name}"
+    for package, names in (
+        ("gnnsync.learn.callbacks", "JobCheckpoint KeepFreedMemory LossCurve StepProgress"),
+        *(
+            (
+                package,
+                "DeviceStatsMonitor LearningRateMonitor ModelCheckpoint ModelSummary "
+                "OnExceptionCheckpoint RichModelSummary RichProgressBar TQDMProgressBar "
+                "ThroughputMonitor",
+            )
+            for package in ("pytorch_lightning.callbacks", "lightning.pytorch.callbacks")
+        ),
+    )
+    for name in names.split()
+)
+
 # Characters of a job's hash in the name of its folder. Jobs with the same words before the hash
 # are at most some hundred: two of them share 8 hexadecimal digits with probability about 1e-5.
 _SHORT = 8
@@ -46,6 +65,8 @@ def resolved(cfg: DictConfig, keys: Sequence[str] | None = None) -> dict[str, An
 def job_hash(cfg: DictConfig) -> str:
     """Hash of the science alone: data, method, seeds; not of paths, loggers or launchers.
 
+    Nor of the accelerator, nor of callbacks that only watch (`WATCHING_CALLBACKS`).
+
     The method's config refers to the model, loss and trainer it uses, so that what a job does not
     use does not count. Files (a checkpoint, the data) count by their content, numbers by their
     value (0 is 0.0).
@@ -56,11 +77,26 @@ def job_hash(cfg: DictConfig) -> str:
 def science_hash(plain: dict[str, Any]) -> str:
     """The same hash, from the resolved values of the keys in `SCIENCE`."""
     science = {key: _comparable(plain[key]) for key in SCIENCE}
-    # Where a job runs is not what it computes.
-    science["method"].get("training", {}).pop("accelerator", None)
+    science["method"] = computing(science["method"])
     science["files"] = [_digest(science.pop("ckpt")), _digest(science["data"].pop("path", None))]
     text = json.dumps(science, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def computing(method: dict[str, Any]) -> dict[str, Any]:
+    """A method's resolved config without the parts that do not change what it computes."""
+    kept = dict(method)
+    if isinstance(kept.get("trainer"), dict):  # where a job runs is not what it computes
+        kept["trainer"] = {k: v for k, v in kept["trainer"].items() if k != "accelerator"}
+    if isinstance(kept.get("callbacks"), dict):
+        kept["callbacks"] = {k: v for k, v in kept["callbacks"].items() if not _watches(v)}
+    return kept
+
+
+def _watches(callback: Any) -> bool:
+    """Whether a callback only watches, or its entry has no class and so makes none."""
+    target = callback.get("_target_") if isinstance(callback, dict) else None
+    return target is None or target in WATCHING_CALLBACKS
 
 
 def job_folder(cfg: DictConfig) -> Path:
@@ -99,7 +135,7 @@ def _data_name(data: dict[str, Any]) -> str:
         return _GRAPHS.get(name, name)
     if isinstance(points, dict):
         return str(points.get("text") or _snake(str(points.get("_target_")))).lower()
-    return _snake(str(data.get("_target_"))).removesuffix("_data_module")
+    return _snake(str(data.get("_target_"))).removesuffix("_data_module").removesuffix("_networks")
 
 
 def _snake(target: str) -> str:

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from omegaconf import DictConfig, OmegaConf
 
-from gnnsync.data.base import SyncDataModule
+from gnnsync.data.base import Networks
+from gnnsync.data.maps import Map
 from gnnsync.experiments import console
 from gnnsync.experiments.config import build
 from gnnsync.experiments.hashing import job_folder, job_hash, job_name, resolved
 from gnnsync.experiments.label import label_of
-from gnnsync.experiments.loggers import Card, Findings, LossLogger, tracked
+from gnnsync.experiments.loggers import log_results, opened_loggers
 from gnnsync.experiments.replicas import solve_replicas
 from gnnsync.io.files import atomic_output, writable_directory, write_text
-from gnnsync.learn.training import FINAL_CHECKPOINT
+from gnnsync.plots.maps import reconstruction_figures
 from gnnsync.plots.run import angle_figure, loss_figure
 from gnnsync.results.files import FAILURE, RESULT, mark_latest, read_result, reproducing
 from gnnsync.results.outcome import Label, Outcome
@@ -48,19 +48,22 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
         log.info("job %s is done already: %s", digest, directory)
         return list(finished["rows"])
     label = label_of(cfg)
-    card = _card(label, data, config, digest, settings.sweep)
-    torch.set_num_threads(settings.threads)
-    with _log_file(directory / "job.log"), tracked(cfg, directory, card) as tracker:
+    about = {**config, "job": _about(label, data, digest, settings.sweep)}
+    with (
+        _log_file(directory / "job.log"),
+        opened_loggers(cfg, directory, method, about) as loggers,
+    ):
         if not in_sweep:
             console.print_start(config, label.variant, data.describe(), directory)
         write_text(directory / "config.yaml", OmegaConf.to_yaml(OmegaConf.create(config)))
-        callbacks = [LossLogger(tracker)] if tracker is not None else []
-        outcome = solve_replicas(method, data, settings, directory, callbacks)
+        outcome = solve_replicas(method, data, settings, directory, loggers)
         rows = result_rows(outcome, data, job_hash=digest, sweep=settings.sweep, label=label)
-        _write_solutions(outcome, data, directory)
-        figures = _draw(outcome, data, directory, label.method) if settings.figures else {}
-        if tracker is not None:
-            tracker.finish(Findings(final_metrics(rows), rows, figures, _checkpoint(directory)))
+        first = outcome.replicas[0]
+        found = data.reconstruct(first.network, first.solution)
+        _write_solutions(outcome, found, directory)
+        draw = settings.figures
+        figures = _draw(outcome, data, found, directory, label.method) if draw else {}
+        log_results(loggers, final_metrics(rows), rows, figures)
         write_result(directory, config, rows, time.perf_counter() - start, label.overrides)
         (directory / FAILURE).unlink(missing_ok=True)
         mark_latest(directory)
@@ -98,21 +101,23 @@ def write_failure(cfg: DictConfig, overrides: list[str], error: BaseException) -
     write_text(directory / FAILURE, json.dumps(note, indent=1))
 
 
-def _write_solutions(outcome: Outcome, data: SyncDataModule, directory: Path) -> None:
-    """All angles and losses, and what the first replica's angles mean on these data."""
-    first = outcome.replicas[0]
+def _write_solutions(outcome: Outcome, found: Map | None, directory: Path) -> None:
+    """All angles and losses, and the first replica's map on data that have one."""
     arrays: dict[str, Any] = {
         "angles": np.stack([replica.solution.angles for replica in outcome.replicas]),
         "network_seed": np.array([replica.network_seed for replica in outcome.replicas]),
         "trial": np.array([replica.trial for replica in outcome.replicas]),
         **{f"loss_{name}": losses for name, losses in outcome.history.items()},
-        **data.extra_arrays(first.network, first.solution),
     }
+    if found is not None:
+        arrays |= {"points": found.points, "recovered": found.recovered}
     with atomic_output(directory / "solutions.npz", "wb") as handle:
         np.savez_compressed(handle, **arrays)
 
 
-def _draw(outcome: Outcome, data: SyncDataModule, directory: Path, name: str) -> dict[str, Path]:
+def _draw(
+    outcome: Outcome, data: Networks, found: Map | None, directory: Path, name: str
+) -> dict[str, Path]:
     """Draw what these data and this method allow; the files by name."""
     figures = {}
     if outcome.history and len(outcome.history["train"]):
@@ -121,7 +126,8 @@ def _draw(outcome: Outcome, data: SyncDataModule, directory: Path, name: str) ->
     truth = data.graphs[first.network].angles
     if truth is not None:
         figures["angles"] = angle_figure(first.solution.angles, truth, first.features, name)
-    figures.update(data.figures(first.network, first.solution))
+    if found is not None:
+        figures |= reconstruction_figures(found)
     paths = {title: directory / f"{title}.png" for title in figures}
     for title, figure in figures.items():
         with atomic_output(paths[title], "wb") as handle:
@@ -129,27 +135,19 @@ def _draw(outcome: Outcome, data: SyncDataModule, directory: Path, name: str) ->
     return paths
 
 
-def _card(
-    label: Label, data: SyncDataModule, config: dict[str, Any], digest: str, sweep: str
-) -> Card:
-    """What trackers are told of a job: variant and data in its name, the choices as tags."""
+def _about(label: Label, data: Networks, digest: str, sweep: str) -> dict[str, Any]:
+    """What loggers show of a job: variant and data in its name, the choices as tags."""
     about = data.describe()
     kind = [str(about[key]) for key in ("graph", "angles") if key in about]
     cell = [f"{key}={about[key]}" for key in ("p", "eta", "k") if key in about]
     parts = [str(v) for k, v in label.columns.items() if k in ("loss", "model.encoder")]
-    return Card(
-        job_hash=digest,
-        name=", ".join([label.variant, *kind[:1], *cell]),
-        group=sweep,
-        job_type=label.method,
-        tags=(label.method, *parts, *kind, *cell[-1:]),
-        config=config,
-    )
-
-
-def _checkpoint(directory: Path) -> Path | None:
-    path = directory / FINAL_CHECKPOINT
-    return path if path.exists() else None
+    return {
+        "hash": digest,
+        "name": ", ".join([label.variant, *kind[:1], *cell]),
+        "group": sweep,
+        "method": label.method,
+        "tags": [label.method, *parts, *kind, *cell[-1:]],
+    }
 
 
 @contextmanager

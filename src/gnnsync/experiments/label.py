@@ -13,13 +13,13 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from gnnsync.experiments.hashing import method_name, resolved
+from gnnsync.experiments.hashing import computing, method_name, resolved
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.results.files import reproducing
 from gnnsync.results.outcome import Label
 
 # The budget and the device are told in columns of the row; a label with them would be all noise.
-_UNLABELLED = "trainer"
+_UNLABELLED = ("trainer", "callbacks")
 # Parameters that rows always have, since the paper's studies vary them.
 _ALWAYS = ("loss.", "model.steps.")
 
@@ -45,7 +45,7 @@ def label_of(cfg: DictConfig) -> Label:
     return Label(
         method,
         " ".join([method, *(f"{_short(k)}={_text(v)}" for k, v in _told(labels).items())]),
-        {key: _cell(value) for key, value in columns.items() if key != _UNLABELLED},
+        {key: _cell(value) for key, value in columns.items() if key not in _UNLABELLED},
         reproducing(list(HydraConfig.get().overrides.task)) if chosen else None,
     )
 
@@ -63,7 +63,7 @@ def _parts(cfg: DictConfig) -> dict[str, str]:
 def _values(config: dict[str, Any], parts: dict[str, str]) -> dict[str, Any]:
     """All parameters of a method by the key with which a user sets them; a part's class as well."""
     found: dict[str, Any] = {}
-    for key, value in config["method"].items():
+    for key, value in computing(config["method"]).items():
         if key != "_target_":
             found.update(_flat(parts.get(key, f"method.{key}"), value))
     return found
@@ -94,7 +94,7 @@ def _changed(
 
 
 def _told(labels: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in labels.items() if k.partition(".")[0] != _UNLABELLED}
+    return {k: v for k, v in labels.items() if k.partition(".")[0] not in _UNLABELLED}
 
 
 @lru_cache(maxsize=256)

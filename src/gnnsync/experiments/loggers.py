@@ -1,182 +1,125 @@
-"""Tracking a job: what it is told at the start, losses while they come, results at the end."""
+"""The Lightning loggers of a job: made from the config, given its results, closed at its end.
+
+A method that trains gets its loggers through the Trainer. A classical method has no curve, and all
+that a CSV file could hold of it is in `result.json`; so that its job loads neither Lightning nor
+torch, `CSVLogger`s are made only for methods that train. Every other logger is made for both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-import matplotlib.image
-from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig
-from pytorch_lightning import Callback, LightningModule, Trainer
-from pytorch_lightning.loggers import Logger
 
-from gnnsync.errors import ConfigError, GnnsyncError
+from gnnsync.errors import ConfigError, GnnsyncError, first_line
+from gnnsync.experiments.moved_keys import moved
+from gnnsync.methods.base import Method, ReplicaMethod
 
-# A curve of some hundred points shows as much as one of a thousand, and costs less to send.
-_LOG_EVERY, _MOST_POINTS = 10, 500
+if TYPE_CHECKING:
+    from pytorch_lightning.loggers import Logger
 
-
-@dataclass(frozen=True)
-class Card:
-    """What a tracker is told when a job starts.
-
-    Args:
-        job_hash: identifies the science of the job.
-        name: readable, such as `gnnsync loss=cycle, erdos_renyi, p=0.05, eta=0.6, k=2`.
-        group: the sweep.
-        job_type: the method.
-        tags: short words to filter by.
-        config: the resolved config.
-    """
-
-    job_hash: str
-    name: str
-    group: str
-    job_type: str
-    tags: tuple[str, ...]
-    config: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What a tracker is told when a job ends.
-
-    Args:
-        metrics: final figures by name.
-        rows: one per replica.
-        figures: pictures (PNG) by name.
-        checkpoint: the trained parameters, if there are any.
-    """
-
-    metrics: Mapping[str, float]
-    rows: list[dict[str, Any]]
-    figures: Mapping[str, Path] = field(default_factory=dict)
-    checkpoint: Path | None = None
-
-
-class Tracker(Protocol):
-    """Someone who is told about one job; made from `conf/logger/` with the job's folder."""
-
-    def start(self, card: Card) -> None:
-        """The job begins."""
-
-    def log(self, values: Mapping[str, float], step: int) -> None:
-        """Losses at a step."""
-
-    def finish(self, findings: Findings) -> None:
-        """The job has succeeded."""
-
-    def fail(self) -> None:
-        """The job has raised, or was interrupted."""
+_FOR_TRAINING_ONLY = ("pytorch_lightning.loggers.CSVLogger", "lightning.pytorch.loggers.CSVLogger")
+# Packages that are not part of the plain install, and the extra that has them.
+_EXTRAS = {"tensorboard": "'gnnsync[tensorboard]'"}
 
 
 @contextmanager
-def tracked(cfg: DictConfig, directory: Path, card: Card) -> Iterator[Tracker | None]:
-    """The configured tracker of one job, which hears of its failure as well; None if there is none.
+def opened_loggers(
+    cfg: DictConfig, directory: Path, method: Method, hyperparameters: Mapping[str, Any]
+) -> Iterator[list[Logger]]:
+    """The configured loggers of one job, closed as failed if it raises.
 
-    The job calls `finish` itself, and whatever is raised here closes the tracker as failed: no
-    tracker outlives its job.
+    Args:
+        cfg: the composed config; `cfg.logger` is a dictionary of loggers by name.
+        directory: the job's folder, given to every logger as `save_dir`.
+        method: what the job runs.
+        hyperparameters: the resolved config, and under `job` its name, group, method, tags and
+            hash.
     """
-    tracker = make_tracker(cfg, directory)
-    if tracker is None:
-        yield None
-        return
-    tracker.start(card)
+    loggers = make_loggers(cfg, directory, method)
+    for logger in loggers:
+        logger.log_hyperparams(dict(hyperparameters))
     try:
-        yield tracker
+        yield loggers
     except BaseException:
-        tracker.fail()
+        _close(loggers, "failed")
         raise
+    _close(loggers, "success")
 
 
-def make_tracker(cfg: DictConfig, directory: Path) -> Tracker | None:
-    """The tracker of the config, writing in the job's folder; a fault is one clear sentence."""
-    if cfg.logger is None or "_target_" not in cfg.logger:
-        return None
-    try:
-        made = instantiate(cfg.logger, save_dir=str(directory), _convert_="all")
-    except InstantiationException as error:
-        raise _explained(error, str(cfg.logger._target_)) from None
-    return LightningTracker(made) if isinstance(made, Logger) else made
+def make_loggers(cfg: DictConfig, directory: Path, method: Method) -> list[Logger]:
+    """The loggers of the config, writing in the job's folder; a fault is one clear sentence."""
+    made = []
+    for name, node in (cfg.logger or {}).items():
+        if node is None:
+            continue
+        if not isinstance(node, DictConfig) or "_target_" not in node:
+            hint = moved(f"logger.{name}")
+            raise ConfigError(hint or f"logger.{name}: must be a logger with a _target_")
+        if node._target_ in _FOR_TRAINING_ONLY and not isinstance(method, ReplicaMethod):
+            continue
+        try:
+            made.append(instantiate(node, save_dir=str(directory), _convert_="all"))
+        except InstantiationException as error:
+            raise _explained(error, str(name)) from None
+    return made
 
 
-class LightningTracker:
-    """Any logger of Lightning: CSV, TensorBoard, and what else speaks its interface."""
+def log_results(
+    loggers: Sequence[Logger],
+    metrics: Mapping[str, float],
+    rows: list[dict[str, Any]],
+    figures: Mapping[str, Path],
+) -> None:
+    """Final metrics for all loggers; rows and figures for those that can show them.
 
-    def __init__(self, logger: Logger) -> None:
-        self.logger = logger
-
-    def start(self, card: Card) -> None:
-        """Keep the resolved config."""
-        self.logger.log_hyperparams(dict(card.config))
-
-    def log(self, values: Mapping[str, float], step: int) -> None:
-        """Pass on."""
-        self.logger.log_metrics(dict(values), step=step)
-
-    def finish(self, findings: Findings) -> None:
-        """Final metrics, and pictures where the logger can show them."""
-        self.logger.log_metrics(dict(findings.metrics))
-        add_image = getattr(getattr(self.logger, "experiment", None), "add_image", None)
-        if callable(add_image):
-            for name, path in findings.figures.items():
-                add_image(name, matplotlib.image.imread(path)[..., :3], dataformats="HWC")
-        self.logger.save()
-        self.logger.finalize("success")
-
-    def fail(self) -> None:
-        """Write what there is."""
-        self.logger.save()
-        self.logger.finalize("failed")
+    Tables and images go to loggers with `log_table` and `log_image` (Weights & Biases), images
+    also to those whose experiment has `add_image` (TensorBoard).
+    """
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    table = [[row.get(name) for name in columns] for row in rows]
+    for logger in loggers:
+        logger.log_metrics(dict(metrics))
+        if hasattr(logger, "log_table"):
+            logger.log_table("replicas", columns=columns, data=table)
+        add_image = getattr(getattr(logger, "experiment", None), "add_image", None)
+        for name, path in figures.items():
+            if hasattr(logger, "log_image"):
+                logger.log_image(f"figures/{name}", [str(path)])
+            elif callable(add_image):
+                add_image(name, _pixels(path), dataformats="HWC")
 
 
-class LossLogger(Callback):
-    """Send losses, averaged over replicas, to a tracker: every tenth step, at most 500 points."""
+def _pixels(path: Path) -> Any:
+    import matplotlib.image  # only TensorBoard needs it
 
-    def __init__(self, tracker: Tracker) -> None:
-        self.tracker = tracker
-        self._sent = 0
-
-    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """A resumed run has already sent its past."""
-        module: Any = pl_module
-        self._sent = module.step
-        self._every = max(_LOG_EVERY, module.max_steps // _MOST_POINTS)
-
-    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """The chosen steps of this epoch."""
-        module: Any = pl_module
-        recent = module.progress.recent(self._sent)
-        for step in range(self._sent, module.step):
-            if (step + 1) % self._every == 0 or step == 0:
-                losses = {f"loss/{name}": float(v[step - self._sent].mean()) for name, v in recent}
-                self.tracker.log(losses, step + 1)
-        self._sent = module.step
+    return matplotlib.image.imread(path)[..., :3]
 
 
-def _explained(error: InstantiationException, target: str) -> GnnsyncError:
+def _close(loggers: Sequence[Logger], status: str) -> None:
+    for logger in loggers:
+        logger.save()
+        # The Trainer finalizes its loggers after every fit, test and predict; a logger whose run
+        # must stay open until the job ends has `close` for that.
+        close = getattr(logger, "close", logger.finalize)
+        close(status)
+
+
+def _explained(error: InstantiationException, name: str) -> GnnsyncError:
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, GnnsyncError | ImportError):
         cause = cause.__cause__
     if isinstance(cause, GnnsyncError):
         return cause
-    name = target
-    if HydraConfig.initialized():
-        name = str(HydraConfig.get().runtime.choices.get("logger") or target)
     if isinstance(cause, ImportError):
-        return missing_package(name, name.removesuffix("_offline"))
-    return ConfigError(f"logger = {name}: {str(error).splitlines()[0]}")
-
-
-def missing_package(logger: str, extra: str) -> ConfigError:
-    """The error of a logger whose package is not installed."""
-    return ConfigError(
-        f"logger = {logger}: its package is not installed: pip install 'gnnsync[{extra}]', "
-        "or choose logger=csv"
-    )
+        package = _EXTRAS.get(name, name)
+        return ConfigError(
+            f"logger.{name}: its package is not installed: pip install {package}, "
+            "or choose logger=csv"
+        )
+    return ConfigError(f"logger.{name}: {first_line(error)}")

@@ -1,18 +1,18 @@
-"""Running a method on all replicas of a job, learned or classical alike."""
+"""Running a method on all replicas of a job, trained or classical alike."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gnnsync.data.base import SyncDataModule
+from gnnsync.data.base import Networks
 from gnnsync.errors import ConfigError
 from gnnsync.experiments.config import Settings
-from gnnsync.learn import GNNSync, Run
-from gnnsync.learn.features import MethodFeatures
+from gnnsync.methods.base import Method, ReplicaMethod, RunContext
 from gnnsync.results.outcome import Outcome, Replica
 from gnnsync.solution import Solution
 
@@ -23,11 +23,11 @@ def replica_seed(seed: int, network_seed: int, trial: int) -> int:
 
 
 def solve_replicas(
-    method: Any,
-    data: SyncDataModule,
+    method: Method,
+    data: Networks,
     settings: Settings,
     directory: Path,
-    callbacks: list[Any] | None = None,
+    loggers: Sequence[Any] = (),
 ) -> Outcome:
     """Solve every network `settings.trials` times."""
     start = time.perf_counter()
@@ -35,55 +35,40 @@ def solve_replicas(
     places = [(i, s, t) for i, s in enumerate(data.seeds) for t in range(settings.trials)]
     seeds = [replica_seed(settings.seed, network, trial) for _, network, trial in places]
     ready = time.perf_counter()
-    if isinstance(method, GNNSync):
-        outcome = _learn(method, data, settings, directory, places, seeds, callbacks or [])
+    if isinstance(method, ReplicaMethod):
+        context = RunContext(directory, loggers, settings.resume, settings.ckpt, settings.threads)
+        outcome = _solve_together(method, data, settings.trials, places, seeds, context)
     else:
         if settings.ckpt is not None:
             raise ConfigError(f"ckpt = {settings.ckpt}: only method=gnnsync has checkpoints")
-        outcome = _solve(method, data, places, seeds)
+        outcome = _solve_one_by_one(method, data, places, seeds)
     outcome.seconds_setup += ready - start
     return outcome
 
 
-def _learn(
-    method: GNNSync,
-    data: SyncDataModule,
-    settings: Settings,
-    directory: Path,
+def _solve_together(
+    method: ReplicaMethod,
+    data: Networks,
+    trials: int,
     places: list[tuple[int, int, int]],
     seeds: list[int],
-    callbacks: list[Any],
+    context: RunContext,
 ) -> Outcome:
-    run = Run(
-        directory=directory,
-        checkpoint_every=settings.checkpoint_every,
-        resume=settings.resume,
-        callbacks=callbacks,
-    )
-    fitted = method.fit(
-        data.graphs,
-        data.k,
-        seeds=seeds,
-        trials=settings.trials,
-        run=run,
-        checkpoint=settings.ckpt,
-    )
-    angles = isinstance(method.features, MethodFeatures)
+    found = method.solve_many(data.graphs, data.k, seeds=seeds, trials=trials, context=context)
     replicas = [
         Replica(
             *place,
-            solution=fitted.solutions[r],
-            status=str(fitted.status[r]),
-            features=fitted.features[r].double().numpy() if angles else None,
+            solution=found.solutions[r],
+            status=found.status[r],
+            features=None if found.features is None else found.features[r],
         )
         for r, place in enumerate(places)
     ]
-    history = {name: losses.double().numpy() for name, losses in fitted.history.items()}
-    return Outcome(replicas, fitted.seconds_setup, fitted.seconds_train, history)
+    return Outcome(replicas, found.seconds_setup, found.seconds_train, found.history)
 
 
-def _solve(
-    method: Any, data: SyncDataModule, places: list[tuple[int, int, int]], seeds: list[int]
+def _solve_one_by_one(
+    method: Method, data: Networks, places: list[tuple[int, int, int]], seeds: list[int]
 ) -> Outcome:
     replicas = []
     for place, seed in zip(places, seeds, strict=True):

@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
 import secrets
 import socket
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from pytorch_lightning import loggers
+
 from gnnsync.errors import check_bool, check_choice, first_line
-from gnnsync.experiments.loggers import Card, Findings, missing_package
+from gnnsync.learn.callbacks import FINAL_CHECKPOINT
 
 log = logging.getLogger(__name__)
 
 MODES = ("online", "offline")
+# Longest waits: for an answer of the server, for a run to open, for it to be uploaded.
 _REACH_SECONDS, _START_SECONDS, _FINISH_SECONDS = 5.0, 30.0, 60.0
+# The longest texts that the service accepts.
+_LONGEST_NAME, _LONGEST_WORD = 128, 64
 
 
-class WandbTracker:
-    """A run of Weights & Biases that belongs to one job.
+class WandbLogger(loggers.WandbLogger):
+    """Lightning's logger for Weights & Biases with a run that belongs to one job.
 
-    Runs never merge: each has an id of its own whatever the environment says, and a run that is
-    still open in this process is left alone. Nothing about the machine, the user, the environment,
-    the command line or the code is recorded. Without a login or a network the job is tracked
-    offline, and says so.
+    What it adds to its parent:
+
+    * Runs never merge: each has an id of its own whatever the environment says, and a run that is
+      still open in this process is left alone.
+    * Nothing about the machine, the user, the environment, the command line or the code is
+      recorded.
+    * Without a login or a network the job is logged offline after one warning; nothing is asked.
+    * The run stays open until the job ends, and ends as failed if the job does.
+
+    The run is opened, in the background, by `log_hyperparams`: name, group, job type and tags come
+    from its entry `job`.
 
     Args:
         save_dir: the job's folder; the run is kept in `wandb/` below it.
@@ -49,100 +62,102 @@ class WandbTracker:
         tags: Sequence[str] = (),
         checkpoint: bool = False,
     ) -> None:
-        if importlib.util.find_spec("wandb") is None:
-            raise missing_package("wandb", "wandb")
-        self.save_dir, self.project, self.entity = save_dir, project, entity
-        self.mode = check_choice("logger.mode", mode, MODES)
-        self.checkpoint = check_bool("logger.checkpoint", checkpoint)
-        self.tags = tuple(tags)
+        self.mode = check_choice("logger.wandb.mode", mode, MODES)
+        self.checkpoint = check_bool("logger.wandb.checkpoint", checkpoint)
+        self.run_id = secrets.token_hex(8)
+        super().__init__(save_dir=save_dir, project=project, id=self.run_id)
+        self.folder, self.project, self.entity, self.tags = save_dir, project, entity, tuple(tags)
+        self._job: dict[str, Any] = {}
         self._opening: Future[Any] | None = None
 
-    def start(self, card: Card) -> None:
-        """Open the run while the job goes on: loading the package alone takes seconds."""
+    @property
+    def experiment(self) -> Any:
+        """The run; waits until it is open. It swallows everything if none could be opened."""
+        if self._opening is None:
+            self.log_hyperparams({})
+        assert self._opening is not None
+        return self._opening.result()
+
+    def log_hyperparams(self, params: dict[str, Any] | Namespace) -> None:
+        """Open the run with this config while the job goes on: loading the package takes seconds.
+
+        Further calls update the config.
+        """
+        config = dict(vars(params)) if isinstance(params, Namespace) else dict(params)
+        if self._opening is not None:
+            self.experiment.config.update(config, allow_val_change=True)
+            return
+        self._job = dict(config.pop("job", {}))
         pool = ThreadPoolExecutor(1, "wandb")
-        self._opening = pool.submit(self._connect, card)
+        self._opening = pool.submit(self._connect, config)
         pool.shutdown(wait=False)
 
-    @property
-    def run(self) -> Any:
-        """The open run, as soon as it is; None once it is closed, or if there can be none."""
-        return None if self._opening is None else self._opening.result()
+    def finalize(self, status: str) -> None:
+        """Nothing: the Trainer calls this after each of fit, test and predict."""
 
-    def _connect(self, card: Card) -> Any:
+    def close(self, status: str) -> None:
+        """End the run as `success` or `failed`; with success keep the checkpoint if asked to."""
+        if self._opening is None:
+            return
+        run, self._opening = self.experiment, None
+        final = Path(self.folder) / FINAL_CHECKPOINT
+        if status == "success" and self.checkpoint and final.exists():
+            import wandb  # loaded by now
+
+            artifact = wandb.Artifact(f"model-{self._job.get('hash', run.id)}", type="model")
+            artifact.add_file(str(final), policy="immutable", skip_cache=True)
+            run.log_artifact(artifact)
+        run.finish(exit_code=0 if status == "success" else 1)
+
+    def _connect(self, config: Mapping[str, Any]) -> Any:
         """A new run, online if that is possible."""
-        import wandb
+        import wandb  # takes seconds; in a thread of its own
 
         wandb.setup(settings=wandb.Settings(silent=True))
         if os.environ.get("WANDB_MODE") == "disabled":
-            return self._open(card, "disabled")
+            return self._open(config, "disabled")
         obstacle = "" if self.mode == "offline" else self._obstacle()
         if self.mode == "online" and not obstacle:
             try:
-                return self._open(card, "online")
+                return self._open(config, "online")
             except (wandb.Error, OSError, ValueError) as error:
                 obstacle = f"no run could be opened ({first_line(error)})"
         if obstacle:
             log.warning(
                 "Weights & Biases: %s; this job is tracked offline, and `wandb sync` uploads %s",
                 obstacle,
-                f"{self.save_dir}/wandb/offline-run-* later",
+                f"{self.folder}/wandb/offline-run-* later",
             )
         try:
-            return self._open(card, "offline")
+            return self._open(config, "offline")
         except (wandb.Error, OSError, ValueError) as error:
-            told = "Weights & Biases: no run could be opened (%s); this job is not tracked"
-            log.warning(told, first_line(error))
-            return None
+            message = "Weights & Biases: no run could be opened (%s); this job is not tracked"
+            log.warning(message, first_line(error))
+            return _NoRun()
 
-    def log(self, values: Mapping[str, float], step: int) -> None:
-        """Losses at a step."""
-        if self.run is not None:
-            self.run.log(dict(values), step=step)
+    def _open(self, config: Mapping[str, Any], mode: str) -> Any:
+        import wandb  # loaded by now
 
-    def finish(self, findings: Findings) -> None:
-        """Pictures, the table of replicas, the summary and the checkpoint; then close."""
-        if self.run is None:
-            return
-        import wandb
-
-        columns: list[str | int] = list(dict.fromkeys(k for row in findings.rows for k in row))
-        table = [[row.get(str(name)) for name in columns] for row in findings.rows]
-        pictures = {f"figures/{k}": wandb.Image(str(p)) for k, p in findings.figures.items()}
-        self.run.log({"replicas": wandb.Table(columns=columns, data=table), **pictures})
-        self.run.summary.update(dict(findings.metrics))
-        if self.checkpoint and findings.checkpoint is not None:
-            artifact = wandb.Artifact(f"model-{findings.rows[0]['job_hash']}", type="model")
-            artifact.add_file(str(findings.checkpoint), policy="immutable", skip_cache=True)
-            self.run.log_artifact(artifact)
-        self._close(0)
-
-    def fail(self) -> None:
-        """Close the run as failed."""
-        self._close(1)
-
-    def _close(self, code: int) -> None:
-        run, self._opening = self.run, None
-        if run is not None:
-            run.finish(exit_code=code)
-
-    def _open(self, card: Card, mode: str) -> Any:
-        import wandb
-
-        return wandb.init(
-            id=secrets.token_hex(8),
+        job = self._job
+        run = wandb.init(
+            id=self.run_id,
             project=self.project,
             entity=self.entity,
-            dir=self.save_dir,
+            dir=self.folder,
             mode=mode,  # type: ignore[arg-type]
             reinit="create_new",
             resume="never",
-            name=card.name[:128],
-            group=card.group[:128],
-            job_type=card.job_type[:64],
-            tags=[tag[:64] for tag in dict.fromkeys([*card.tags, *self.tags])],
-            config={**card.config, "job_hash": card.job_hash},
+            name=str(job.get("name", ""))[:_LONGEST_NAME] or None,
+            group=str(job.get("group", ""))[:_LONGEST_NAME] or None,
+            job_type=str(job.get("method", ""))[:_LONGEST_WORD] or None,
+            tags=[t[:_LONGEST_WORD] for t in dict.fromkeys([*job.get("tags", ()), *self.tags])],
+            config={**config, "job_hash": job.get("hash")},
             settings=wandb.Settings(**_PRIVATE, **_QUIET),
         )
+        # The x-axis of Lightning's loggers: true optimizer steps.
+        run.define_metric("trainer/global_step")
+        run.define_metric("*", step_metric="trainer/global_step", step_sync=True)
+        return run
 
     def _obstacle(self) -> str:
         """Why a run cannot be online, in words; empty if it can. Never asks, never hangs."""
@@ -163,6 +178,17 @@ class WandbTracker:
             except OSError:
                 return f"{address.hostname} cannot be reached"
         return ""
+
+
+class _NoRun:
+    """Takes the calls to a run that could not be opened."""
+
+    id = "none"
+
+    def log(self, *_: Any, **__: Any) -> None:
+        """Nothing."""
+
+    log_artifact = finish = log
 
 
 # Nothing of the machine, the user, the code or the console goes into a run.

@@ -132,22 +132,16 @@ class AnchoredLoss(nn.Module):
 
     .. math:: \mathcal{L} + \frac{λ}{|K|} \sum_{(i,l) \in K} (1 - \cos(r_{i,l} - R_{i,l}))
 
+    with K the angles of a replica that `batch.known` knows.
+
     Args:
         loss: the loss of the offsets.
-        known: (R, n, k), NaN where unknown.
         weight: λ.
     """
 
-    target: Tensor
-    share: Tensor
-
-    def __init__(self, loss: nn.Module, known: Tensor, weight: float = 1.0) -> None:
+    def __init__(self, loss: nn.Module, weight: float = 1.0) -> None:
         super().__init__()
         self.loss, self.weight = loss, weight
-        told = torch.isfinite(known)
-        count = told.sum(dim=(1, 2), keepdim=True).clamp_min(1)
-        self.register_buffer("target", torch.where(told, known, 0.0), persistent=False)
-        self.register_buffer("share", told / count, persistent=False)
 
     def calibrate(self, angles: Tensor, batch: ReplicaBatch) -> None:
         """Fit the parameters of the loss of the offsets, if it has any."""
@@ -156,9 +150,10 @@ class AnchoredLoss(nn.Module):
 
     def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, k) → (R,)."""
-        off = 1.0 - torch.cos(angles - self.target)
+        target, share = batch.operator("anchors", _targets)
+        off = 1.0 - torch.cos(angles - target)
         loss: Tensor = self.loss(angles, batch)
-        return loss + self.weight * (self.share * off).sum(dim=(1, 2))
+        return loss + self.weight * (share * off).sum(dim=(1, 2))
 
     def extra_repr(self) -> str:
         """λ."""
@@ -187,6 +182,14 @@ def anchored(angles: FloatArray, known: FloatArray) -> FloatArray:
     _, group = linear_sum_assignment(np.abs(agreement.T), maximize=True)
     turned = angles[:, group] - np.angle(agreement[group, np.arange(len(group))])
     return reduce_angle(np.where(told, known, turned))
+
+
+def _targets(batch: ReplicaBatch) -> tuple[Tensor, Tensor]:
+    """Known angles (R, n, k), 0 elsewhere, and 1/|K| where they are known, 0 elsewhere."""
+    assert batch.known is not None, "an anchored loss needs known angles on the batch"
+    known = torch.isfinite(batch.known)
+    count = known.sum(dim=(1, 2), keepdim=True).clamp_min(1)
+    return torch.where(known, batch.known, 0.0), (known / count).to(batch.dtype)
 
 
 def _is_number(text: str) -> bool:

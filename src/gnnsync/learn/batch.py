@@ -1,21 +1,23 @@
-"""ReplicaBatch: the graphs of one job as constant tensors, built once."""
+"""ReplicaBatch: the graphs and features of one job as constant tensors, built once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 
-from gnnsync.errors import GraphError, check_integer
+from gnnsync.errors import GraphError, ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.operators import HermitianOperator, LinearOperator, csr_tensor
 from gnnsync.topology import Triangles, draw_triangles
+
+Built = TypeVar("Built")
 
 _DERIVED = (
     "divergence",
@@ -37,22 +39,37 @@ class ReplicaBatch(nn.Module):
     laid out (G, m, T, ·) with m the largest number of edges; a missing edge joins node 0 to itself
     with offset and weight 0 and so never counts. In the same way triangles are padded.
 
+    The batch holds everything of a job that training does not change, so that the module holds no
+    data: graphs, input features, known angles, seeds, and the operators that encoders derive from
+    the graphs (`operator`). Lightning moves it to the device with `to`.
+
     Args:
         graphs: measurement graphs, all with the same number of nodes.
         trials: T.
         dtype: floating type of the training.
+        k: number of sets of angles.
+        seeds: one per replica, R numbers; 0, 1, ... by default.
+        features: (R, n, f) input of the network; may be set later.
+        known: (R, n, k) angles known beforehand, NaN elsewhere; None if there are none.
     """
 
     offset: Tensor
     weight: Tensor
     share: Tensor
     num_edges: Tensor
+    features: Tensor | None
+    known: Tensor | None
 
     def __init__(
         self,
         graphs: Sequence[MeasurementGraph],
         trials: int = 1,
         dtype: torch.dtype = torch.float32,
+        *,
+        k: int = 1,
+        seeds: Sequence[int] | None = None,
+        features: Tensor | None = None,
+        known: Tensor | None = None,
     ) -> None:
         super().__init__()
         sizes = sorted({graph.num_nodes for graph in graphs})
@@ -67,8 +84,13 @@ class ReplicaBatch(nn.Module):
         self.trials = check_integer("trials", trials, 1)
         self.num_nodes = sizes[0]
         self.dtype = dtype
+        self.k = check_integer("k", k, 1)
+        self.seeds = self._checked_seeds(seeds)
         self._triangles: dict[int | None, TriangleBatch] = {}
+        self._operators: dict[Hashable, Any] = {}
         self.max_edges = max(graph.num_edges for graph in graphs)
+        self.register_buffer("features", features, persistent=False)
+        self.register_buffer("known", known, persistent=False)
 
         shape = (len(graphs), self.max_edges, 1)
         offset, weight = np.zeros(shape), np.zeros(shape)
@@ -82,6 +104,14 @@ class ReplicaBatch(nn.Module):
         self.register_buffer("num_edges", counts, persistent=False)
         # What an edge adds to the weighted mean over the edges of its graph, (G, m, 1).
         self.register_buffer("share", self.weight / counts.unsqueeze(-1), persistent=False)
+
+    def _checked_seeds(self, seeds: Sequence[int] | None) -> list[int]:
+        if seeds is None:
+            return list(range(self.replicas))
+        own = [check_integer("seeds", seed, 0) for seed in seeds]
+        if len(own) != self.replicas:
+            raise ParameterError("seeds", own, f"{self.replicas} numbers, one per replica")
+        return own
 
     @property
     def num_graphs(self) -> int:
@@ -117,11 +147,22 @@ class ReplicaBatch(nn.Module):
         before = self.device
         super()._apply(fn, recurse)
         if self.device != before:
-            # What is derived from the graphs is rebuilt where they now live.
-            self._triangles = {}
+            # What is derived from the graphs is rebuilt on the new device.
+            self._triangles, self._operators = {}, {}
             for name in _DERIVED:
                 self.__dict__.pop(name, None)
         return self
+
+    def operator(self, key: Hashable, build: Callable[[ReplicaBatch], Built]) -> Built:
+        """What `build(self)` returns, built at the first request for `key` and kept.
+
+        Encoders keep their graph operators here. The key names everything that the operator depends
+        on beside the graphs, such as `("dimpa", tau)`; `build` places it on `self.device`.
+        """
+        if key not in self._operators:
+            self._operators[key] = build(self)
+        found: Built = self._operators[key]
+        return found
 
     def edge_mean(self, values: Tensor) -> Tensor:
         """Weighted mean of (R, m) over the edges of each replica: (R,)."""

@@ -6,35 +6,45 @@ import copy
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from pytorch_lightning import Callback, Trainer
 from torch import Tensor, nn
 
 from gnnsync.errors import ParameterError, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
-from gnnsync.learn.anchors import (
-    AnchoredLoss,
-    Anchors,
-    NoAnchors,
-    anchored,
-    known_angles,
-)
+from gnnsync.learn.anchors import AnchoredLoss, Anchors, NoAnchors, anchored, known_angles
 from gnnsync.learn.batch import ReplicaBatch
-from gnnsync.learn.encoders import DIMPA
+from gnnsync.learn.callbacks import LAST_CHECKPOINT, History, ReplicaStopping
+from gnnsync.learn.callbacks.base import find_callback
+from gnnsync.learn.checkpoint import load_parameters, matching_parameters
+from gnnsync.learn.encoders import DIMPA, with_batch
 from gnnsync.learn.encoders.base import Encoder
 from gnnsync.learn.features import Features, MethodFeatures, replica_features
+from gnnsync.learn.loading import ReplicaDataModule
 from gnnsync.learn.losses import Calibrated, UpsetLoss
-from gnnsync.learn.module import OptimizerFactory, SyncModule
-from gnnsync.learn.progress import Status
+from gnnsync.learn.module import OptimizerFactory, SchedulerFactory, SyncModule
+from gnnsync.learn.progress import ReplicaProgress, Status
 from gnnsync.learn.replicas import prepare_replicas
 from gnnsync.learn.steps import ProjectedGradient, Steps
-from gnnsync.learn.training import Run, Training, fit, load_parameters
+from gnnsync.learn.trainer import (
+    CallbackGroup,
+    TrainerFactory,
+    as_list,
+    check_trainer,
+    fit,
+    make_trainer,
+    predict,
+    trainer_dtype,
+)
+from gnnsync.learn.training import Run, Training
 from gnnsync.methods import SpectralRN
+from gnnsync.methods.base import ReplicaSolutions, RunContext
 from gnnsync.solution import Solution
 from gnnsync.typing import FloatArray
 
@@ -67,10 +77,21 @@ class GNNSync:
     """Directed GNN, angle head and unrolled steps, trained on the graph it is to solve.
 
     The parts are factories, called with the sizes that the graph and k dictate: `encoder(replicas,
-    in_features, groups)`, `steps(replicas)`, `optimizer(parameters)`. `spread` is the size
-    of the head's scores before training (see `calibrate` of `AngleHead` and `PhaseHead`); None
-    leaves them as they were drawn. Angles that `anchors` knows enter the features and, with
-    `anchor_weight`, the loss, and fix the rotation of the answer.
+    in_features, groups)`, `steps(replicas)`, `optimizer(parameters)`, `scheduler(optimizer)`, and
+    `trainer(**options)`, which gets callbacks, loggers and folder when a run starts.
+
+    Args:
+        features, encoder, steps, loss: the network and what it minimises.
+        optimizer, scheduler: how; the scheduler is stepped after every optimizer step.
+        training: sets the four fields `trainer` to `eval_every` at once, see `Training`.
+        spread: size of the head's scores before training (see `calibrate` of `AngleHead` and
+            `PhaseHead`); None leaves them as they were drawn.
+        anchors: angles that are known beforehand. They enter the features and, with
+            `anchor_weight`, the loss, and fix the rotation of the answer.
+        trainer: makes the Lightning Trainer; `max_steps` is the budget of optimizer steps.
+        callbacks: Lightning callbacks, as a list or by name; copied for every run.
+        inner_steps: optimizer steps per macro-step, see `SyncModule`.
+        eval_every: steps between evaluations without dropout.
     """
 
     any_k: ClassVar[bool] = True
@@ -80,23 +101,62 @@ class GNNSync:
     steps: Callable[..., Steps] = ProjectedGradient
     loss: nn.Module = field(default_factory=UpsetLoss)
     optimizer: OptimizerFactory = field(default_factory=default_optimizer)
-    training: Training = field(default_factory=Training)
+    training: InitVar[Training | None] = None
     spread: float | None = 0.25
     anchors: Anchors = field(default_factory=NoAnchors)
     anchor_weight: float = 1.0
+    scheduler: SchedulerFactory | None = None
+    trainer: TrainerFactory = field(default_factory=lambda: Training().trainer())
+    callbacks: CallbackGroup = field(default_factory=lambda: Training().callbacks())
+    inner_steps: int = 50
+    eval_every: int = 10
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, training: Training | None) -> None:
+        if training is not None:
+            object.__setattr__(self, "trainer", training.trainer())
+            object.__setattr__(self, "callbacks", training.callbacks())
+            object.__setattr__(self, "inner_steps", training.steps_per_epoch)
+            object.__setattr__(self, "eval_every", training.eval_every)
+        if not self.scheduler:  # an empty config means none
+            object.__setattr__(self, "scheduler", None)
         if self.spread is not None:
             check_real("spread", self.spread, 0, open_low=True)
         check_real("anchor_weight", self.anchor_weight, 0)
-        # Built once at size one, so that a bad parameter is told before any work.
+        check_integer("inner_steps", self.inner_steps, 1)
+        check_integer("eval_every", self.eval_every, 1)
+        check_trainer(self.trainer)
+        as_list(self.callbacks)
+        # Built once at size one, so that a bad parameter is refused before any work.
         _try("encoder", self.encoder, 1, 1, 1)
         _try("steps", self.steps, 1)
-        _try("optimizer", self.optimizer, [nn.Parameter(torch.zeros(1))])
+        optimizer = _try("optimizer", self.optimizer, [nn.Parameter(torch.zeros(1))])
+        if self.scheduler is not None:
+            _try("scheduler", self.scheduler, optimizer)
 
     def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
         """Train one replica on `graph` and return its angles."""
         return self.fit([graph], k, seeds=[seed]).solutions[0]
+
+    def solve_many(
+        self,
+        graphs: Sequence[MeasurementGraph],
+        k: int = 1,
+        *,
+        seeds: Sequence[int],
+        trials: int = 1,
+        context: RunContext = RunContext(),  # noqa: B008 (frozen)
+    ) -> ReplicaSolutions:
+        """Train `trials` replicas on each graph side by side; see `ReplicaMethod`."""
+        callbacks = as_list(self.callbacks)
+        found = self._fit(graphs, k, seeds, trials, context, callbacks)
+        return ReplicaSolutions(
+            found.solutions,
+            [str(status) for status in found.status],
+            found.features.double().numpy() if self._angular else None,
+            {name: losses.double().numpy() for name, losses in found.history.items()},
+            found.seconds_setup,
+            found.seconds_train,
+        )
 
     def fit(
         self,
@@ -108,92 +168,115 @@ class GNNSync:
         run: Run | None = None,
         checkpoint: str | Path | None = None,
     ) -> Fitted:
-        """Train `trials` replicas on each graph side by side.
+        """The same as `solve_many`, with tensors.
 
         Args:
             graphs: G graphs with the same number of nodes.
             k: number of sets of angles.
             seeds: G·T seeds, that of trial t on graph g at g·T + t.
             trials: T.
-            run: where to write and what to tell.
+            run: where to write, and further callbacks.
             checkpoint: evaluate these stored parameters instead of training.
         """
-        start = time.perf_counter()
-        module = self.build(graphs, k, seeds=seeds, trials=trials)
-        ready = time.perf_counter()
-        if checkpoint is not None:
-            load_parameters(module, checkpoint)
-        else:
-            fit(module, self.training, run or Run())
-        return self._collect(module, ready - start, time.perf_counter() - ready)
+        callbacks = as_list(self.callbacks)
+        context = RunContext(checkpoint=checkpoint)
+        if run is not None:
+            context = RunContext(run.directory, resume=run.resume, checkpoint=checkpoint)
+            callbacks = run.extended(callbacks)
+        return self._fit(graphs, k, seeds, trials, context, callbacks)
 
-    def build(
+    def prepare(
         self,
         graphs: Sequence[MeasurementGraph],
         k: int = 1,
         *,
         seeds: Sequence[int] = (0,),
         trials: int = 1,
-    ) -> SyncModule:
-        """The untrained module of R = G·T replicas, every replica drawn from its own seed."""
-        check_integer("k", k, 1)
-        dtype = self.training.dtype
+    ) -> ReplicaBatch:
+        """The batch of R = G·T replicas: graphs, features, known angles and seeds."""
+        dtype = trainer_dtype(self.trainer)
+        batch = ReplicaBatch(graphs, trials, dtype, k=k, seeds=seeds)
         known = known_angles(self.anchors, graphs, k, trials)
-        batch = ReplicaBatch(graphs, trials, dtype)
-        own = [check_integer("seeds", seed, 0) for seed in seeds]
-        if len(own) != batch.replicas:
-            raise ParameterError("seeds", own, f"{batch.replicas} numbers, one per replica")
-        features = replica_features(self.features, batch, k, own)
-        if known is not None and self._angular:
-            pairs = zip(features.numpy(), known, strict=True)
-            features = torch.tensor(np.stack([anchored(*pair) for pair in pairs]), dtype=dtype)
-        encoder = self.encoder(batch.replicas, features.shape[-1], k)
-        encoder.attach(batch)
-        head = encoder.head(batch.replicas, k)
+        features = replica_features(self.features, batch, k, batch.seeds)
+        if known is not None:
+            batch.known = torch.tensor(known, dtype=dtype)
+            if self._angular:
+                pairs = zip(features.numpy(), known, strict=True)
+                features = torch.tensor(np.stack([anchored(*pair) for pair in pairs]), dtype=dtype)
+        batch.features = features
+        return batch
+
+    def build(self, batch: ReplicaBatch) -> SyncModule:
+        """The untrained module for a batch, every replica drawn from its own seed."""
+        features = batch.features
+        assert features is not None, "the batch has no features: use `prepare`"
+        encoder = with_batch(self.encoder(batch.replicas, features.shape[-1], batch.k))
+        head = encoder.head(batch.replicas, batch.k)
         steps = self.steps(batch.replicas)
-        if known is not None:
-            steps.pin(torch.tensor(known, dtype=dtype))
-        network = nn.ModuleList([encoder, head, steps]).to(dtype)
-        prepare_replicas(network, own)
+        network = nn.ModuleList([encoder, head, steps]).to(batch.dtype)
+        prepare_replicas(network, batch.seeds)
         loss = copy.deepcopy(self.loss)
-        if known is not None:
-            loss = AnchoredLoss(loss, torch.from_numpy(known), self.anchor_weight)
-        loss = loss.to(dtype)
+        if batch.known is not None:
+            loss = AnchoredLoss(loss, self.anchor_weight)
+        loss = loss.to(batch.dtype)
         encoder.eval()
         with torch.no_grad():
             if self.spread is not None:
-                head.calibrate(encoder(features), features, self.spread)
-            angles = head(encoder(features))
+                head.calibrate(encoder(features, batch), features, self.spread)
+            angles = head(encoder(features, batch))
             steps.calibrate(angles, batch)
             if isinstance(loss, Calibrated):
                 loss.calibrate(steps(angles, batch), batch)
         encoder.train()
         return SyncModule(
-            batch,
-            features,
+            batch.replicas,
             encoder,
             head,
             steps,
             loss,
             self.optimizer,
-            max_steps=self.training.max_steps,
-            patience=self.training.patience,
-            steps_per_epoch=self.training.steps_per_epoch,
-            eval_every=self.training.eval_every,
+            self.scheduler,
+            inner_steps=self.inner_steps,
+            eval_every=self.eval_every,
         )
 
-    def _collect(self, module: SyncModule, seconds_setup: float, seconds_train: float) -> Fitted:
-        batch, progress = module.batch, module.progress
-        angles = module.predict().numpy()
-        known = known_angles(self.anchors, batch.graphs, angles.shape[-1], batch.trials)
-        status, taken = module.status(), progress.steps_taken()
+    def _fit(
+        self,
+        graphs: Sequence[MeasurementGraph],
+        k: int,
+        seeds: Sequence[int],
+        trials: int,
+        context: RunContext,
+        callbacks: Sequence[Callback],
+    ) -> Fitted:
+        if context.threads is not None:
+            torch.set_num_threads(context.threads)
+        start = time.perf_counter()
+        batch = self.prepare(graphs, k, seeds=seeds, trials=trials)
+        module, data = self.build(batch), ReplicaDataModule(batch)
+        ready = time.perf_counter()
+        own = [copy.deepcopy(callback) for callback in callbacks]
+        trainer = make_trainer(self.trainer, own, context)
+        if context.checkpoint is not None:
+            load_parameters(module, context.checkpoint)
+        else:
+            fit(trainer, module, data, _resume_from(module, context))
+        angles = predict(trainer, module, data)
+        seconds = (ready - start, time.perf_counter() - ready)
+        return self._collect(trainer, batch, angles, seconds)
+
+    def _collect(
+        self, trainer: Trainer, batch: ReplicaBatch, angles: Tensor, seconds: tuple[float, float]
+    ) -> Fitted:
+        progress, history = _bookkeeping(trainer, batch.replicas)
+        status, taken = progress.status(), progress.steps_taken()
         solutions = []
         for r in range(batch.replicas):
-            found = angles[r]
+            found = angles[r].numpy()
             if not np.isfinite(found).all():
-                found = self._fallback(module, r, found.shape)
-            if known is not None:
-                found = anchored(found, known[r])
+                found = self._fallback(batch, r, found.shape)
+            if batch.known is not None:
+                found = anchored(found, batch.known[r].double().cpu().numpy())
             if status[r] is Status.DIVERGED:
                 log.warning("replica %d diverged at step %d; its best state is kept", r, taken[r])
             solutions.append(
@@ -203,31 +286,26 @@ class GNNSync:
                     converged=status[r] is Status.STOPPED,
                     iterations=taken[r],
                     stop_reason=str(status[r]),
-                    seconds=(seconds_setup + seconds_train) / batch.replicas,
+                    seconds=sum(seconds) / batch.replicas,
                     diagnostics={
                         "loss": progress.best_loss[r],
                         "best_step": float(progress.best_step[r]),
                     },
                 )
             )
-        return Fitted(
-            solutions,
-            status,
-            taken,
-            module.features.cpu(),
-            progress.history(),
-            seconds_setup,
-            seconds_train,
-        )
+        assert batch.features is not None
+        return Fitted(solutions, status, taken, batch.features.cpu(), history.losses(), *seconds)
 
-    def _fallback(self, module: SyncModule, replica: int, shape: tuple[int, ...]) -> FloatArray:
-        """What a network without finite angles returns: its input angles, or zeros."""
+    def _fallback(self, batch: ReplicaBatch, replica: int, shape: tuple[int, ...]) -> FloatArray:
+        """The answer of a network without finite angles: its input angles, or zeros."""
         log.warning(
             "replica %d has no finite angles: %s are returned",
             replica,
             "its features" if self._angular else "zeros",
         )
-        return module.features[replica].double().cpu().numpy() if self._angular else np.zeros(shape)
+        if not self._angular or batch.features is None:
+            return np.zeros(shape)
+        return batch.features[replica].double().cpu().numpy()
 
     @property
     def _angular(self) -> bool:
@@ -235,10 +313,32 @@ class GNNSync:
         return isinstance(self.features, MethodFeatures)
 
 
-def _try(part: str, factory: Callable[..., Any], *sizes: Any) -> None:
-    """Call a factory; what it refuses is told with the name of the part."""
+def _resume_from(module: SyncModule, context: RunContext) -> str | None:
+    """The checkpoint to continue from, if the context asks for one and it exists."""
+    if not context.resume or context.directory is None:
+        return None
+    last = Path(context.directory) / LAST_CHECKPOINT
+    if not last.exists():
+        log.info("nothing to resume in %s", last)
+        return None
+    matching_parameters(module, last)
+    log.info("resuming from %s", last)
+    return str(last)
+
+
+def _bookkeeping(trainer: Trainer, replicas: int) -> tuple[ReplicaProgress, History]:
+    """What the callbacks of a run have recorded; empty if it did not train."""
+    history = find_callback(trainer, History)
+    if not history.replicas:
+        history.replicas = replicas
+        return ReplicaProgress(replicas), history
+    return find_callback(trainer, ReplicaStopping).progress, history
+
+
+def _try(part: str, factory: Callable[..., Any], *sizes: Any) -> Any:
+    """Call a factory; an error names the part."""
     try:
-        factory(*sizes)
+        return factory(*sizes)
     except ParameterError as error:
         raise ParameterError(f"{part}.{error.name}", error.value, error.allowed) from None
     except (TypeError, ValueError) as error:

@@ -5,131 +5,140 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 import torch
 from pytorch_lightning import LightningModule
 from torch import Tensor, nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from gnnsync.errors import check_integer
 from gnnsync.learn.batch import ReplicaBatch
+from gnnsync.learn.callbacks.base import InnerStep, ReplicaCallback, callbacks_of
 from gnnsync.learn.encoders.base import Encoder
 from gnnsync.learn.head import Head
-from gnnsync.learn.progress import ReplicaProgress, Status
-from gnnsync.learn.replicas import ReplicaDropout, copy_replicas
+from gnnsync.learn.replicas import ReplicaDropout
 from gnnsync.learn.steps import Steps
+from gnnsync.metrics import angular_mse
 
-OptimizerFactory = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
+OptimizerFactory = Callable[[Iterable[nn.Parameter]], Optimizer]
+SchedulerFactory = Callable[[Optimizer], LRScheduler]
+
+_EVALUATION = "loss/evaluation"
 
 
 class SyncModule(LightningModule):
-    """R independent GNNSync models trained side by side on their graphs.
+    """R independent GNNSync models trained side by side; the graphs come with the batch.
 
-    Lightning sees one batch per epoch, in which `steps_per_epoch` optimizer steps are taken:
-    whole-graph training has no batches to iterate over, and Lightning's cost per batch would
-    exceed that of a step. The losses of the replicas are summed and so never mix; stopping, best
-    state and status are kept per replica.
+    One call of `training_step` is a macro-step of `inner_steps` optimizer steps on the same batch,
+    and one epoch has one batch. Lightning's cost per batch (about 1.5 ms) exceeds that of a step
+    at n = 360, and there is nothing to iterate over. `trainer.global_step` counts optimizer steps,
+    `trainer.max_steps` is never exceeded, hooks around the optimizer step are called for each of
+    them, and everything else of Lightning (logging, stock callbacks) happens per macro-step.
+
+    The losses of the replicas are summed and so never mix. Stopping, best state and history are
+    callbacks (`gnnsync.learn.callbacks`).
 
     Args:
-        batch: the graphs.
-        features: (R, n, f).
-        encoder, head, steps: the network; the encoder is already attached to `batch`.
-        loss: angles (R, n, k) → (R,).
+        replicas: R.
+        encoder, head, steps: the network.
+        loss: angles (R, n, k) and batch → (R,).
         optimizer: makes the optimizer from the parameters.
-        seeds: one per replica, for the dropout.
-        max_steps: budget of optimizer steps.
-        patience: a replica stops after this many steps without a lower evaluation loss.
-        steps_per_epoch: optimizer steps per Lightning batch.
+        scheduler: makes the learning-rate scheduler, stepped once per optimizer step
+            (`ReduceLROnPlateau`: once per evaluation); None for a constant rate.
+        inner_steps: optimizer steps per macro-step.
         eval_every: steps between evaluations; the first and the last step are always evaluated.
     """
 
-    features: Tensor
-
     def __init__(
         self,
-        batch: ReplicaBatch,
-        features: Tensor,
+        replicas: int,
         encoder: Encoder,
         head: Head,
         steps: Steps,
         loss: nn.Module,
         optimizer: OptimizerFactory,
-        max_steps: int = 1000,
-        patience: int = 200,
-        steps_per_epoch: int = 50,
-        eval_every: int = 1,
+        scheduler: SchedulerFactory | None = None,
+        inner_steps: int = 50,
+        eval_every: int = 10,
     ) -> None:
         super().__init__()
         self.automatic_optimization = False
-        self.batch = batch
-        self.register_buffer("features", features, persistent=False)
+        self.replicas = replicas
         self.encoder, self.head, self.steps, self.loss = encoder, head, steps, loss
-        self.make_optimizer = optimizer
-        self.max_steps = check_integer("max_steps", max_steps, 1)
-        self.steps_per_epoch = check_integer("steps_per_epoch", steps_per_epoch, 1)
+        self.make_optimizer, self.make_scheduler = optimizer, scheduler
+        self.inner_steps = check_integer("inner_steps", inner_steps, 1)
         self.eval_every = check_integer("eval_every", eval_every, 1)
-        self.progress = ReplicaProgress(batch.replicas, check_integer("patience", patience, 1))
-        self.best: dict[str, Tensor] = {}
         self._dropouts = [m for m in self.modules() if isinstance(m, ReplicaDropout)]
         self._layers = list(encoder.modules())
 
     @property
-    def step(self) -> int:
-        """Optimizer steps taken so far."""
-        return self.progress.step
+    def budget(self) -> int | None:
+        """Optimizer steps of the whole run; None if only time or a callback ends it."""
+        if self.trainer.max_steps >= 0:
+            return self.trainer.max_steps
+        epochs = self.trainer.max_epochs
+        return epochs * self.inner_steps if epochs is not None and epochs >= 0 else None
 
-    @property
-    def finished(self) -> bool:
-        """Whether the budget is spent or every replica has stopped."""
-        return self.step >= self.max_steps or not self.progress.num_running
-
-    def forward(self, final: bool = True) -> Tensor:
+    def forward(self, batch: ReplicaBatch, final: bool = True) -> Tensor:
         """Angles (R, n, k); with `final` the steps are taken even if they are not trained with."""
-        angles = self.head.angles(self.encoder.scores(self.features, self.head.vector))
+        assert batch.features is not None, "the batch has no features"
+        scores = self.encoder.scores(batch.features, self.head.vector, batch)
+        angles = self.head.angles(scores)
         if final or self.steps.in_training:
-            angles = self.steps(angles, self.batch)
+            angles = self.steps(angles, batch)
         return angles
 
-    def configure_optimizers(self) -> torch.optim.Optimizer:
-        """The configured optimizer over all parameters."""
-        return self.make_optimizer(p for p in self.parameters() if p.requires_grad)
+    def configure_optimizers(self) -> Any:
+        """The configured optimizer over all parameters, and the scheduler if there is one."""
+        optimizer = self.make_optimizer(p for p in self.parameters() if p.requires_grad)
+        if self.make_scheduler is None:
+            return optimizer
+        scheduler = {"scheduler": self.make_scheduler(optimizer), "interval": "step"}
+        return {"optimizer": optimizer, "lr_scheduler": scheduler | {"monitor": _EVALUATION}}
 
-    def on_fit_start(self) -> None:
-        """Remember the starting state as the best so far."""
-        if not self.best:
-            self.best = {name: p.detach().clone() for name, p in self.named_parameters()}
-        self.best = {name: value.to(self.device) for name, value in self.best.items()}
-
-    def training_step(self, batch: Any, batch_idx: int) -> None:
-        """Take up to `steps_per_epoch` optimizer steps."""
-        # Lightning's wrapper of the optimizer costs as much as the step itself.
-        optimizer: Any = self.optimizers(use_pl_optimizer=False)
-        parameters = {name: p.detach() for name, p in self.named_parameters()}
+    def training_step(self, batch: ReplicaBatch, batch_idx: int) -> dict[str, Tensor]:
+        """One macro-step: up to `inner_steps` optimizer steps, never beyond the budget."""
+        optimizer: Any = self.optimizers()
+        scheduler: Any = self.lr_schedulers()
+        listeners = [c for c in callbacks_of(self.trainer) if isinstance(c, ReplicaCallback)]
         trained = [p for p in self.parameters() if p.requires_grad]
-        one_each = torch.ones(self.batch.replicas, dtype=self.batch.dtype, device=self.device)
-        for _ in range(min(self.steps_per_epoch, self.max_steps - self.step)):
+        one_each = torch.ones(self.replicas, dtype=batch.dtype, device=batch.device)
+        first, budget = self.trainer.global_step, self.budget
+        last = first + self.inner_steps if budget is None else min(first + self.inner_steps, budget)
+        latest: Tensor | None = None
+        for step in range(first + 1, last + 1):
             for layer in self._dropouts:
-                layer.step = self.step
+                layer.step = step - 1
             for parameter in trained:
                 parameter.grad = None
-            loss = self.loss(self(final=False), self.batch)
+            loss = self.loss(self(batch, final=False), batch)
             # The gradient of the sum: no replica's loss depends on another's parameters.
             loss.backward(one_each)
             optimizer.step()
             self.steps.project()
-            evaluation = self.evaluate() if self._evaluation_due(self.step + 1) else None
-            improved = self.progress.record(loss.detach(), evaluation)
-            if improved:
-                copy_replicas(parameters, self.best, improved)
-        if self.finished:
-            self.trainer.should_stop = True
+            due = step % self.eval_every == 0 or step in (1, budget)
+            evaluation = self.evaluate(batch) if due else None
+            latest = latest if evaluation is None else evaluation
+            _step_scheduler(scheduler, evaluation)
+            result = InnerStep(step, loss.detach(), evaluation)
+            for listener in listeners:
+                listener.on_inner_step_end(self, result)
+        return self._log_macro_step(
+            loss.detach(), self.evaluate(batch) if latest is None else latest
+        )
 
-    def _evaluation_due(self, step: int) -> bool:
-        return step % self.eval_every == 0 or step in (1, self.max_steps)
+    def _log_macro_step(self, train: Tensor, evaluation: Tensor) -> dict[str, Tensor]:
+        """Publish the last losses of a macro-step to callbacks; `LossCurve` serves the loggers."""
+        means = {"loss/train": _finite_mean(train), _EVALUATION: _finite_mean(evaluation)}
+        self.log_dict(means, on_step=True, on_epoch=False, logger=False, batch_size=1)
+        return {"loss": means["loss/train"], "train": train, "evaluation": evaluation}
 
     @torch.inference_mode()
-    def evaluate(self) -> Tensor:
+    def evaluate(self, batch: ReplicaBatch) -> Tensor:
         """Loss (R,) without dropout."""
         self._set_training(False)
-        loss: Tensor = self.loss(self(final=False), self.batch)
+        loss: Tensor = self.loss(self(batch, final=False), batch)
         self._set_training(True)
         return loss
 
@@ -138,28 +147,40 @@ class SyncModule(LightningModule):
         for layer in self._layers:
             layer.training = training
 
-    @torch.no_grad()
-    def restore_best(self) -> None:
-        """Give every replica the parameters of its lowest evaluation loss."""
-        everyone = range(self.batch.replicas)
-        copy_replicas(self.best, dict(self.named_parameters()), everyone)
+    def validation_step(self, batch: ReplicaBatch, batch_idx: int) -> None:
+        """Log loss, and MSE where the truth is known."""
+        self._log_quality(batch, "validation")
 
-    @torch.no_grad()
-    def predict(self) -> Tensor:
+    def test_step(self, batch: ReplicaBatch, batch_idx: int) -> None:
+        """Log loss, and MSE where the truth is known."""
+        self._log_quality(batch, "test")
+
+    def predict_step(self, batch: ReplicaBatch, batch_idx: int = 0) -> Tensor:
         """Final angles (R, n, k) in float64, without dropout."""
-        self.eval()
-        return self(final=True).double().cpu()
+        return self(batch, final=True).double().cpu()
 
-    def status(self) -> list[Status]:
-        """How each replica ended."""
-        return self.progress.status()
+    def _log_quality(self, batch: ReplicaBatch, stage: str) -> None:
+        loss: Tensor = self.loss(self(batch, final=False), batch)
+        self.log(f"loss/{stage}", _finite_mean(loss), batch_size=1)
+        angles = self.predict_step(batch).numpy()
+        truths = [batch.graphs[r // batch.trials].angles for r in range(batch.replicas)]
+        errors = [
+            angular_mse(found, truth)
+            for found, truth in zip(angles, truths, strict=True)
+            if truth is not None and np.isfinite(found).all()
+        ]
+        if errors:
+            self.log(f"mse/{stage}", float(np.mean(errors)), batch_size=1)
 
-    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep the per-replica state beside the parameters."""
-        checkpoint["gnnsync"] = {"best": self.best, "progress": self.progress.state()}
 
-    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Bring the per-replica state back."""
-        state = checkpoint["gnnsync"]
-        self.best = state["best"]
-        self.progress.load(state["progress"])
+def _finite_mean(losses: Tensor) -> Tensor:
+    """Mean over the replicas whose loss is finite; NaN if none is."""
+    return losses[torch.isfinite(losses)].mean()
+
+
+def _step_scheduler(scheduler: Any, evaluation: Tensor | None) -> None:
+    if isinstance(scheduler, ReduceLROnPlateau):
+        if evaluation is not None:
+            scheduler.step(float(_finite_mean(evaluation)))
+    elif scheduler is not None:
+        scheduler.step()

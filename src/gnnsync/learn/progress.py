@@ -1,4 +1,4 @@
-"""Per-replica bookkeeping of a training run: history, best loss, patience, divergence."""
+"""Per-replica bookkeeping of a training run: best loss, patience, divergence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from enum import StrEnum
 from typing import Any
 
-import torch
 from torch import Tensor
 
 _PER_REPLICA = ("best_loss", "best_step", "stopped_at", "diverged")
@@ -24,20 +23,22 @@ class Status(StrEnum):
 
 
 class ReplicaProgress:
-    """Evaluation losses so far and what follows from them, for R replicas.
+    """The lowest evaluation loss of R replicas so far, and which of them still train.
 
     Kept as plain numbers: for a handful of replicas that is many times cheaper than tensors.
+
+    Args:
+        replicas: R.
+        patience: steps without a lower evaluation loss until a replica stops; None never stops it.
     """
 
-    def __init__(self, replicas: int, patience: int) -> None:
+    def __init__(self, replicas: int, patience: int | None = None) -> None:
         self.patience = patience
         self.step = 0
         self.best_loss = [math.inf] * replicas
         self.best_step = [0] * replicas
         self.stopped_at: list[int | None] = [None] * replicas
         self.diverged = [False] * replicas
-        self._train: list[Tensor] = []
-        self._evaluation: list[Tensor] = []
 
     @property
     def mean_best_loss(self) -> float:
@@ -52,13 +53,12 @@ class ReplicaProgress:
     def record(self, train: Tensor, evaluation: Tensor | None = None) -> list[int]:
         """Enter one step's losses (R,); returns the replicas that improved.
 
-        A step without an evaluation keeps the last one in the history and improves nothing.
+        A step without an evaluation improves nothing.
         """
         self.step += 1
-        self._train.append(train)
-        self._evaluation.append(evaluation if evaluation is not None else self._last_evaluation())
         losses = train.tolist() if evaluation is None else evaluation.tolist()
         finite = map(math.isfinite, train.tolist())
+        patience = math.inf if self.patience is None else self.patience
         improved = []
         for r, (fine, loss) in enumerate(zip(finite, losses, strict=True)):
             if self.stopped_at[r] is not None:
@@ -69,26 +69,9 @@ class ReplicaProgress:
             elif evaluation is not None and loss < self.best_loss[r]:
                 self.best_loss[r], self.best_step[r] = loss, self.step
                 improved.append(r)
-            elif self.step - self.best_step[r] >= self.patience:
+            elif self.step - self.best_step[r] >= patience:
                 self.stopped_at[r] = self.step
         return improved
-
-    def _last_evaluation(self) -> Tensor:
-        if self._evaluation:
-            return self._evaluation[-1]
-        return torch.full((len(self.best_loss),), math.nan)
-
-    def history(self) -> dict[str, Tensor]:
-        """Training and evaluation loss, (steps, R) each."""
-        empty = torch.empty(0, len(self.best_loss))
-        return {
-            "train": torch.stack(self._train).cpu() if self._train else empty,
-            "evaluation": torch.stack(self._evaluation).cpu() if self._evaluation else empty,
-        }
-
-    def recent(self, start: int) -> list[tuple[str, list[Tensor]]]:
-        """Losses since step `start`, by name: (R,) per step."""
-        return [("train", self._train[start:]), ("evaluation", self._evaluation[start:])]
 
     def steps_taken(self) -> list[int]:
         """Steps until each replica stopped."""
@@ -105,17 +88,11 @@ class ReplicaProgress:
         return found
 
     def state(self) -> dict[str, Any]:
-        """Everything, as plain tensors and numbers."""
-        return {
-            "step": self.step,
-            **{name: list(getattr(self, name)) for name in _PER_REPLICA},
-            **self.history(),
-        }
+        """Everything, as plain numbers."""
+        return {"step": self.step, **{name: list(getattr(self, name)) for name in _PER_REPLICA}}
 
     def load(self, state: dict[str, Any]) -> None:
         """Inverse of `state`."""
         self.step = state["step"]
         for name in _PER_REPLICA:
             setattr(self, name, list(state[name]))
-        self._train = list(state["train"])
-        self._evaluation = list(state["evaluation"])

@@ -90,7 +90,7 @@ class ReplicaDropout(nn.Module):
         return x if mask is None else x * mask
 
     def mask(self, shape: torch.Size, dtype: torch.dtype, device: torch.device) -> Tensor | None:
-        """What this step multiplies a tensor of this shape by; None if it is left as it is."""
+        """The factors of this step for a tensor of this shape; None if nothing is dropped."""
         if not self.training or self.probability == 0.0:
             return None
         per_step = max(shape[1:].numel(), 1)
@@ -118,7 +118,7 @@ class ReplicaDropout(nn.Module):
 
 
 def prepare_replicas(module: nn.Module, seeds: Sequence[int]) -> None:
-    """Draw all parameters below `module`, and tell its dropout layers their seeds."""
+    """Draw all parameters below `module`, and give its dropout layers their seeds."""
     generators = replica_generators(seeds)
     for child in module.children():
         child.reset_parameters(generators)  # type: ignore[operator]
@@ -136,7 +136,7 @@ def copy_replicas(
     modules (`replica_modules`), and by its leading axis otherwise.
     """
     for name, value in source.items():
-        owner = _owner(name)
+        owner = replica_owner(name)
         if owner is not None:
             if owner in which:
                 target[name].copy_(value)
@@ -147,7 +147,8 @@ def copy_replicas(
                 target[name][r] = value[r]
 
 
-def _owner(name: str) -> int | None:
+def replica_owner(name: str) -> int | None:
+    """The replica that a parameter of this name belongs to as a whole; None if it has an axis."""
     parts = name.split(".")
     return int(parts[parts.index(_MODULES) + 1]) if _MODULES in parts else None
 

@@ -1,4 +1,4 @@
-"""How far the initial angles can move when the graph or the features do (Proposition 2)."""
+"""Bound on the change of the initial angles when graph or features change (Proposition 2)."""
 
 from __future__ import annotations
 
@@ -97,25 +97,41 @@ def stability_bound(
 
     matrices = source_target_matrices(graph, encoder.tau)
     perturbed = source_target_matrices(other, encoder.tau)
-    distance, factor, feature_factor = [], [], 0.0
-    for side in range(2):
-        w0, w1 = (_numpy(layer.weight)[r, side] for layer in (encoder.first, encoder.second))
-        hops = _numpy(encoder.hop_weight)[r, side].ravel()
-        vectors = _numpy(head.vector)[r, :, side * encoder.width :, 0][:, : encoder.width]
-        # 2π·sigmoid is Lipschitz with constant 2π/4.
-        scale = TWO_PI / 4.0 * float(np.linalg.norm(vectors, axis=1).max())
-        inner = np.maximum(x @ w0, 0.0) @ w1
-        distance.append(_frobenius(matrices[side] - perturbed[side]))
-        factor.append(scale * _graph_factor(matrices[side], perturbed[side], inner, hops))
-        mixed = _frobenius(_polynomial(perturbed[side], hops))
-        feature_factor += scale * mixed * float(np.linalg.norm(w1) * np.linalg.norm(w0))
+    factors = [
+        _side_factors(encoder, head, r, side, matrices[side], perturbed[side], x)
+        for side in range(2)
+    ]
+    distances = [_frobenius(matrices[side] - perturbed[side]) for side in range(2)]
     return StabilityBound(
-        distance[0],
-        distance[1],
+        distances[0],
+        distances[1],
         float(np.linalg.norm(x - y)),
-        factor[0],
-        factor[1],
-        feature_factor,
+        factors[0][0],
+        factors[1][0],
+        factors[0][1] + factors[1][1],
+    )
+
+
+def _side_factors(
+    encoder: DIMPA,
+    head: AngleHead,
+    replica: int,
+    side: int,
+    matrix: Any,
+    perturbed: Any,
+    x: FloatArray,
+) -> tuple[float, float]:
+    """B_s (or B_t) of one side, and what the side adds to B_f."""
+    w0, w1 = (_numpy(layer.weight)[replica, side] for layer in (encoder.first, encoder.second))
+    hops = _numpy(encoder.hop_weight)[replica, side].ravel()
+    vectors = _numpy(head.vector)[replica, :, side * encoder.width :, 0][:, : encoder.width]
+    # 2π·sigmoid is Lipschitz with constant 2π/4.
+    scale = TWO_PI / 4.0 * float(np.linalg.norm(vectors, axis=1).max())
+    inner = np.maximum(x @ w0, 0.0) @ w1
+    mixed = _frobenius(_polynomial(perturbed, hops))
+    return (
+        scale * _graph_factor(matrix, perturbed, inner, hops),
+        scale * mixed * float(np.linalg.norm(w1) * np.linalg.norm(w0)),
     )
 
 

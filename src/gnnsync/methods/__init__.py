@@ -1,7 +1,15 @@
 """Classical methods, one file each. `METHODS` names them all."""
 
 from gnnsync.methods.auto import Auto
-from gnnsync.methods.base import ClassicalMethod, DisconnectedGraphWarning, Estimate, Method
+from gnnsync.methods.base import (
+    ClassicalMethod,
+    DisconnectedGraphWarning,
+    Estimate,
+    Method,
+    ReplicaMethod,
+    ReplicaSolutions,
+    RunContext,
+)
 from gnnsync.methods.belief import Belief
 from gnnsync.methods.cemp import CEMPGCW, CEMPMST
 from gnnsync.methods.cycles import Cycles
@@ -54,6 +62,9 @@ __all__ = [
     "Estimate",
     "Method",
     "Refined",
+    "ReplicaMethod",
+    "ReplicaSolutions",
+    "RunContext",
     "Spectral",
     "SpectralDisentangled",
     "SpectralRN",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol, runtime_checkable
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -29,6 +31,63 @@ class Method(Protocol):
 
     def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
         """Estimate k sets of angles from the offsets of `graph`."""
+        ...
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What a job gives to a method that trains: where to write, whom to log to, what to load.
+
+    Args:
+        directory: the job's folder, for checkpoints; nothing is written if None.
+        loggers: Lightning loggers.
+        resume: continue an interrupted training from the last checkpoint in `directory`.
+        checkpoint: evaluate these stored parameters instead of training.
+        threads: CPU threads; None leaves the setting of the process.
+    """
+
+    directory: Path | None = None
+    loggers: Sequence[Any] = ()
+    resume: bool = False
+    checkpoint: str | Path | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicaSolutions:
+    """The answers of R = G·T replicas, in the order of `ReplicaMethod.solve_many`.
+
+    Args:
+        solutions: one per replica.
+        status: how each replica's training ended, such as `finished` or `diverged`.
+        features: (R, n, k) angles that the method started from; None if it started from none.
+        history: losses (steps, R) by name.
+        seconds_setup: time until training began.
+        seconds_train: time of the training.
+    """
+
+    solutions: list[Solution]
+    status: list[str]
+    features: FloatArray | None
+    history: dict[str, FloatArray]
+    seconds_setup: float
+    seconds_train: float
+
+
+@runtime_checkable
+class ReplicaMethod(Protocol):
+    """A method that solves many replicas at once, and may train and store parameters."""
+
+    def solve_many(
+        self,
+        graphs: Sequence[MeasurementGraph],
+        k: int = 1,
+        *,
+        seeds: Sequence[int],
+        trials: int = 1,
+        context: RunContext = ...,
+    ) -> ReplicaSolutions:
+        """Solve each of G graphs `trials` = T times; replica g·T + t uses `seeds[g·T + t]`."""
         ...
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,8 +12,23 @@ from matplotlib.lines import Line2D
 
 from gnnsync.typing import ComplexArray, FloatArray, IntArray
 
+if TYPE_CHECKING:
+    from gnnsync.data import Map
+
 TRUE, FOUND = "#c0392b", "#2e6da4"
 _FIRST, _SECOND, _BOTH, _FAINT = "#2e6da4", "#d9a400", "#2e8b57", "#d5d5d5"
+
+
+def reconstruction_figures(found: Map) -> dict[str, Figure]:
+    """Figures of a recovered map by name: the map, the error per point, two patches' stages."""
+    pair = found.pair
+    return {
+        "map": map_figure(found.points, found.recovered, found.title),
+        "error": error_figure(found.points, found.recovered),
+        "pipeline": pipeline_figure(
+            found.points, pair.member, pair.noisy, pair.rotated, pair.aligned, found.recovered
+        ),
+    }
 
 
 def map_figure(truth: FloatArray, recovered: FloatArray, title: str = "") -> Figure:

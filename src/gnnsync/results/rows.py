@@ -9,11 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from gnnsync.data.base import SyncDataModule
+from gnnsync.data import Map, Networks
 from gnnsync.graph import MeasurementGraph
 from gnnsync.limits import instance_limit, least_squares_oracle
 from gnnsync.methods import Trivial
-from gnnsync.metrics import angular_mse, cycle_inconsistency, geodesic_mse, upset
+from gnnsync.metrics import (
+    angular_mse,
+    average_normalized_error,
+    cycle_inconsistency,
+    geodesic_mse,
+    upset,
+)
 from gnnsync.results.outcome import Label, Outcome
 
 _METRICS = (
@@ -29,11 +35,11 @@ _METRICS = (
     "steps",
     "seconds_train",
 )
-_PACKAGES = ("gnnsync", "torch", "lightning", "numpy", "scipy", "torch_geometric")
+_PACKAGES = ("gnnsync", "torch", "pytorch_lightning", "numpy", "scipy", "torch_geometric")
 
 
 def result_rows(
-    outcome: Outcome, data: SyncDataModule, *, job_hash: str, sweep: str, label: Label
+    outcome: Outcome, data: Networks, *, job_hash: str, sweep: str, label: Label
 ) -> list[dict[str, Any]]:
     """Metrics of every replica beside what identifies it: method, variant, data and seeds."""
     described = {f"data.{name}": value for name, value in data.describe().items()}
@@ -58,7 +64,7 @@ def result_rows(
             "seconds_setup": outcome.seconds_setup / count,
             "seconds_train": outcome.seconds_train / count,
             "status": replica.status,
-            **data.extra_metrics(replica.network, solution),
+            **map_errors(data.reconstruct(replica.network, solution)),
             **limits[replica.network],
         }
         if graph.angles is not None:
@@ -70,6 +76,16 @@ def result_rows(
                 row["mse_features"] = angular_mse(replica.features, graph.angles)
         rows.append({name: _plain(value) for name, value in row.items()})
     return rows
+
+
+def map_errors(found: Map | None) -> dict[str, float]:
+    """Average normalized error of a map: `ane`, and `ane_paper` with the paper's alignment."""
+    if found is None:
+        return {}
+    return {
+        "ane": average_normalized_error(found.recovered, found.points),
+        "ane_paper": average_normalized_error(found.recovered_paper, found.points),
+    }
 
 
 def _limits(graph: MeasurementGraph) -> dict[str, float]:
@@ -93,7 +109,7 @@ def summary(rows: list[dict[str, Any]], name: str) -> tuple[float, float] | None
 
 
 def final_metrics(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """What a tracker keeps of a job: mean over replicas of each metric, and its spread."""
+    """Means over the replicas of a job of each metric, and the deviation of mse and ane."""
     found = {name: summary(rows, name) for name in _METRICS}
     means = {name: value[0] for name, value in found.items() if value is not None}
     spreads = {f"{name}_std": value[1] for name, value in found.items() if value is not None}

@@ -10,7 +10,7 @@ from gnnsync.errors import ConfigError
 from gnnsync.experiments.composing import compose_config, parse_overrides
 from gnnsync.experiments.config import build
 from gnnsync.experiments.hashing import job_hash
-from gnnsync.experiments.loggers import make_tracker
+from gnnsync.experiments.loggers import make_loggers
 from gnnsync.experiments.sweep.grid import Axis, Grid
 from gnnsync.experiments.sweep.launch import check_launcher
 from gnnsync.io.files import writable_directory
@@ -70,9 +70,9 @@ class Command:
         for grid in self.grids:
             for point in grid.cross():
                 cfg = grid.config(point)
-                settings, _, _ = build(cfg)
+                settings, _, method = build(cfg)
                 job_hash(cfg)
-                make_tracker(cfg, writable_directory(settings.output_dir))
+                make_loggers(cfg, writable_directory(settings.output_dir), method)
         return self
 
 

@@ -72,12 +72,6 @@ class Connection(Encoder):
         self.slope = nn.Parameter(torch.zeros(replicas, layers))
         self.threshold = nn.Parameter(torch.zeros(replicas, layers))
         self.dropouts = nn.ModuleList(ReplicaDropout(dropout, layer) for layer in range(layers))
-        self.batch: list[ReplicaBatch] = []
-
-    def attach(self, batch: ReplicaBatch) -> None:
-        """Remember the graphs."""
-        # In a list, so that the batch does not become a submodule twice.
-        self.batch = [batch]
 
     def head(self, replicas: int, groups: int) -> Head:
         """The argument of a sum of the complex embedding's entries."""
@@ -91,7 +85,7 @@ class Connection(Encoder):
         nn.init.constant_(self.slope, 4.0)
         nn.init.constant_(self.threshold, 0.5)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, in) → (R, n, k, 2·(width + 1))."""
         phase = torch.polar(torch.ones_like(x), x)
         if self.inputs == 1 and x.shape[-1] == self.groups:
@@ -100,19 +94,18 @@ class Connection(Encoder):
             phase = phase.unsqueeze(2).expand(-1, -1, self.groups, -1)
         hidden = _mixed(phase, self.lift)
         for layer, dropout in enumerate(self.dropouts):
-            message = self._message(hidden, layer)
+            message = self._message(hidden, layer, batch)
             hidden = _mixed(torch.cat([hidden, message], dim=-1), self.mix[:, layer])
             hidden = dropout(_shrunk(hidden, self.bias[:, layer].unsqueeze(1)))
         out = torch.cat([phase.mean(dim=-1, keepdim=True), hidden], dim=-1)
         return torch.cat([out.real, out.imag], dim=-1)
 
-    def scores(self, x: Tensor, vector: Tensor) -> Tensor:
+    def scores(self, x: Tensor, vector: Tensor, batch: ReplicaBatch) -> Tensor:
         """Complex numbers (R, n, k) whose arguments are the angles."""
-        return phase_scores(self(x), vector)
+        return phase_scores(self(x, batch), vector)
 
-    def _message(self, hidden: Tensor, layer: int) -> Tensor:
+    def _message(self, hidden: Tensor, layer: int, batch: ReplicaBatch) -> Tensor:
         """Agreement-weighted mean of what the neighbours send, (R, n, k, C)."""
-        batch = self.batch[0]
         shape = (batch.num_graphs, -1, batch.trials, self.groups, self.width)
         rows = batch.node_rows(hidden.flatten(2))
         src, dst = batch.ends

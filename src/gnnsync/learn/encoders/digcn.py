@@ -59,26 +59,28 @@ class DiGCN(Encoder):
         self.first = InceptionBlock(replicas, in_features, hidden)
         self.second = InceptionBlock(replicas, hidden, hidden)
         self.dropout = ReplicaDropout(dropout)
-        self.propagation: Propagation | None = None
 
-    def attach(self, batch: ReplicaBatch) -> None:
-        """Build L⁽¹⁾ and L⁽²⁾ of every graph."""
+    def propagation(self, batch: ReplicaBatch) -> Propagation:
+        """L⁽¹⁾ and L⁽²⁾ of every graph."""
+        return batch.operator(("digcn", self.alpha), self._build)
+
+    def _build(self, batch: ReplicaBatch) -> Propagation:
         orders = []
         for graph in batch.graphs:
             walk = random_walk(graph)
             orders.append([pagerank_matrix(walk, self.alpha), proximity_matrix(walk)])
-        self.propagation = Propagation(orders, batch.trials, batch.dtype).to(batch.device)
+        return Propagation(orders, batch.trials, batch.dtype).to(batch.device)
 
     def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
         """Xavier weights, zero bias."""
         self.first.reset_parameters(generators)
         self.second.reset_parameters(generators)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, in) → (R, n, k, width)."""
-        assert self.propagation is not None, "call attach(batch) first"
-        hidden = self.dropout(torch.relu(self.first(x, self.propagation)))
-        return self.second(hidden, self.propagation).unflatten(-1, (self.groups, self.width))
+        propagation = self.propagation(batch)
+        hidden = self.dropout(torch.relu(self.first(x, propagation)))
+        return self.second(hidden, propagation).unflatten(-1, (self.groups, self.width))
 
     def extra_repr(self) -> str:
         """Parameters."""

@@ -53,12 +53,14 @@ class DIMPA(Encoder):
         self.second = ReplicaLinear(replicas, 2, hidden, hidden)
         self.dropout = ReplicaDropout(dropout)
         self.hop_weight = nn.Parameter(torch.ones(replicas, 2, hops + 1, 1, 1))
-        self.propagation: Propagation | None = None
 
-    def attach(self, batch: ReplicaBatch) -> None:
-        """Build A_s and A_t of every graph."""
+    def propagation(self, batch: ReplicaBatch) -> Propagation:
+        """A_s and A_t of every graph."""
+        return batch.operator(("dimpa", self.tau), self._build)
+
+    def _build(self, batch: ReplicaBatch) -> Propagation:
         sides = [source_target_matrices(graph, self.tau) for graph in batch.graphs]
-        self.propagation = Propagation(sides, batch.trials, batch.dtype).to(batch.device)
+        return Propagation(sides, batch.trials, batch.dtype).to(batch.device)
 
     def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
         """Xavier layers; all hop weights 1."""
@@ -66,9 +68,8 @@ class DIMPA(Encoder):
         self.second.reset_parameters(generators)
         nn.init.ones_(self.hop_weight)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, in) → (R, n, k, 2·width)."""
-        assert self.propagation is not None, "call attach(batch) first"
         replicas, n, _ = x.shape
         hidden = self.dropout(torch.relu(self.first(x.unsqueeze(1).expand(-1, 2, -1, -1))))
         # ω_h (A^h hidden) W₁ = A^h (hidden · ω_h W₁): the hop weights act on small matrices, and
@@ -76,13 +77,12 @@ class DIMPA(Encoder):
         weight = self.hop_weight * self.second.weight.unsqueeze(2)
         wide = weight.transpose(2, 3).flatten(3)
         terms = torch.bmm(hidden.flatten(0, 1), wide.flatten(0, 1)).view(replicas, 2, n, -1)
-        mixed = self.propagation.polynomial(terms, self.hops + 1)
+        mixed = self.propagation(batch).polynomial(terms, self.hops + 1)
         mixed = mixed.unflatten(-1, (self.groups, self.width)).permute(0, 1, 3, 4, 2, 5)
         return mixed.reshape(replicas, n, self.groups, self.embedding)
 
-    def scores(self, x: Tensor, vector: Tensor) -> Tensor:
+    def scores(self, x: Tensor, vector: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, in), (R, k, 2·width, 1) → (R, n, k)."""
-        assert self.propagation is not None, "call attach(batch) first"
         shape = torch.Size((len(x), 2, x.shape[1], self.groups * self.width))
         mask = self.dropout.mask(shape, x.dtype, x.device)
         return _MixedPathScores.apply(
@@ -92,7 +92,7 @@ class DIMPA(Encoder):
             self.hop_weight,
             vector,
             mask,
-            self.propagation,
+            self.propagation(batch),
         )
 
     def extra_repr(self) -> str:

@@ -63,37 +63,39 @@ class MagNet(Encoder):
         self.first = ReplicaLinear(replicas, 1, terms * in_features, hidden, bias=True)
         self.second = ReplicaLinear(replicas, 1, terms * hidden, hidden, bias=True)
         self.dropout = ReplicaDropout(dropout)
-        self.propagation: Propagation | None = None
 
-    def attach(self, batch: ReplicaBatch) -> None:
-        """Build the scaled magnetic Laplacian of every graph, in real form."""
+    def propagation(self, batch: ReplicaBatch) -> Propagation:
+        """The scaled magnetic Laplacian of every graph, in real form."""
+        return batch.operator(("magnet", self.q), self._build)
+
+    def _build(self, batch: ReplicaBatch) -> Propagation:
         matrices = []
         for graph in batch.graphs:
             scaled = scaled_magnetic_laplacian(graph, self.q)
             rows = [[scaled.real, -scaled.imag], [scaled.imag, scaled.real]]
             matrices.append([sp.block_array(rows, format="csr")])
-        self.propagation = Propagation(matrices, batch.trials, batch.dtype).to(batch.device)
+        return Propagation(matrices, batch.trials, batch.dtype).to(batch.device)
 
     def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
         """Xavier weights, zero bias."""
         self.first.reset_parameters(generators)
         self.second.reset_parameters(generators)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, in) → (R, n, k, 2·width)."""
         replicas, n, _ = x.shape
         both = torch.cat([x, torch.zeros_like(x)], dim=1).unsqueeze(1)
-        hidden = self.dropout(self._layer(both, self.first))
-        found = self._layer(hidden, self.second)
+        propagation = self.propagation(batch)
+        hidden = self.dropout(self._layer(both, self.first, propagation))
+        found = self._layer(hidden, self.second, propagation)
         found = found.view(replicas, 2, n, self.groups, self.width)
         return found.permute(0, 2, 3, 1, 4).reshape(replicas, n, self.groups, self.embedding)
 
-    def _layer(self, x: Tensor, linear: ReplicaLinear) -> Tensor:
+    def _layer(self, x: Tensor, linear: ReplicaLinear, propagation: Propagation) -> Tensor:
         """(R, 1, 2n, in) → (R, 1, 2n, hidden)."""
-        assert self.propagation is not None, "call attach(batch) first"
-        terms = [x, self.propagation(x)]
+        terms = [x, propagation(x)]
         for _ in range(2, self.order + 1):
-            terms.append(2.0 * self.propagation(terms[-1]) - terms[-2])
+            terms.append(2.0 * propagation(terms[-1]) - terms[-2])
         mapped = linear(torch.cat(terms, dim=-1))
         real, imag = mapped.chunk(2, dim=2)
         keep = real >= 0

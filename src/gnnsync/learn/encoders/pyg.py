@@ -64,16 +64,6 @@ class PyG(Encoder):
                 _TwoLayers(conv, in_features, hidden) for _ in range(replicas)
             )
         self.dropout = ReplicaDropout(dropout)
-        self._trials = 0
-
-    def attach(self, batch: ReplicaBatch) -> None:
-        """Edge lists of every graph."""
-        self._trials = batch.trials
-        for g, graph in enumerate(batch.graphs):
-            edges = torch.tensor(graph.edge_index, device=batch.device)
-            offsets = torch.tensor(graph.offset, dtype=batch.dtype, device=batch.device)
-            self.register_buffer(f"edges_{g}", edges, persistent=False)
-            self.register_buffer(f"offsets_{g}", offsets, persistent=False)
 
     def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
         """Each layer's own initialisation, replica r seeded from `generators[r]`."""
@@ -82,23 +72,32 @@ class PyG(Encoder):
             with _lent_generator(seed):
                 layers.reset_parameters()  # type: ignore[operator]
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, in) → (R, n, k, width)."""
-        assert self._trials, "call attach(batch) first"
-        hidden = self.dropout(torch.relu(self._layer("first", x)))
-        return self._layer("second", hidden).unflatten(-1, (self.groups, self.width))
+        hidden = self.dropout(torch.relu(self._layer("first", x, batch)))
+        return self._layer("second", hidden, batch).unflatten(-1, (self.groups, self.width))
 
-    def _layer(self, which: str, x: Tensor) -> Tensor:
+    def _layer(self, which: str, x: Tensor, batch: ReplicaBatch) -> Tensor:
+        lists = batch.operator("edge lists", _edge_lists)
         rows = []
         for r, layers in enumerate(self.replica_modules):
-            g = r // self._trials
-            edges, offsets = self.get_buffer(f"edges_{g}"), self.get_buffer(f"offsets_{g}")
-            rows.append(_call(getattr(layers, which), x[r], edges, offsets))
+            rows.append(_call(getattr(layers, which), x[r], *lists[r // batch.trials]))
         return torch.stack(rows)
 
     def extra_repr(self) -> str:
         """Parameters."""
         return f"width={self.width}"
+
+
+def _edge_lists(batch: ReplicaBatch) -> list[tuple[Tensor, Tensor]]:
+    """Edges (2, m) and offsets (m,) of every graph."""
+    return [
+        (
+            torch.tensor(graph.edge_index, device=batch.device),
+            torch.tensor(graph.offset, dtype=batch.dtype, device=batch.device),
+        )
+        for graph in batch.graphs
+    ]
 
 
 @contextmanager

@@ -99,7 +99,7 @@ class BeliefSteps(Steps):
     def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, k) → (R, n, k)."""
         k = angles.shape[-1]
-        angles = self.hold(angles)
+        angles = self.hold(angles, batch)
         certain = self._certain(batch)
         residual = edge_difference(angles, batch).unsqueeze(-1)
         order, grid = (value.to(angles.dtype) for value in (self.order, self.grid))
@@ -131,13 +131,14 @@ class BeliefSteps(Steps):
         assert messages is not None
         probability = torch.softmax(belief, dim=-1)
         cos, sin = ((probability * wave).sum(dim=-1) for wave in (grid.cos(), grid.sin()))
-        return self.hold(angles + batch.replica_nodes(torch.atan2(sin, cos + _STAY).flatten(1)))
+        moved = angles + batch.replica_nodes(torch.atan2(sin, cos + _STAY).flatten(1))
+        return self.hold(moved, batch)
 
     def _certain(self, batch: ReplicaBatch) -> Tensor | None:
         """Nodes (N, T, k, 1) whose angles are known, and believed to be where they are."""
-        if self.known is None:
+        if batch.known is None:
             return None
-        rows = batch.node_rows(torch.isfinite(self.known))
+        rows = batch.node_rows(torch.isfinite(batch.known))
         return rows.view(len(rows), batch.trials, -1, 1)
 
     def _eta(self, step: int, batch: ReplicaBatch) -> Tensor:

@@ -88,8 +88,8 @@ class Reweighted(Steps):
     def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, k) → (R, n, k)."""
         for step in range(self.count):
-            angles = self._step(self.hold(angles), batch, step)
-        return self.hold(angles)
+            angles = self._step(self.hold(angles, batch), batch, step)
+        return self.hold(angles, batch)
 
     def _step(self, angles: Tensor, batch: ReplicaBatch, step: int) -> Tensor:
         residual = edge_difference(angles, batch)

@@ -1,0 +1,54 @@
+"""Reading the parameters of a checkpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnnsync.errors import GnnsyncError
+from gnnsync.learn.module import SyncModule
+
+
+class CheckpointError(GnnsyncError):
+    """A checkpoint is missing, unreadable or of another model."""
+
+
+@torch.no_grad()
+def load_parameters(module: SyncModule, path: str | Path) -> None:
+    """Give `module` the best parameters stored in a checkpoint of the same shape."""
+    own = dict(module.named_parameters())
+    for name, value in matching_parameters(module, Path(path)).items():
+        own[name].copy_(value)
+
+
+def matching_parameters(module: SyncModule, path: Path) -> dict[str, Tensor]:
+    """Best parameters stored at `path`, if they are of the same shape as those of `module`."""
+    if not path.is_file():
+        raise CheckpointError(f"ckpt = {path}: no such file")
+    own = {name: tuple(p.shape) for name, p in module.named_parameters()}
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+        stored = _parameters(content)
+    except Exception as error:
+        raise CheckpointError(f"ckpt = {path}: not a gnnsync checkpoint ({error})") from None
+    shapes = {name: tuple(p.shape) for name, p in stored.items()}
+    if own != shapes:
+        differing = sorted(set(own.items()) ^ set(shapes.items()))[0][0]
+        raise CheckpointError(
+            f"ckpt = {path}: of another model: {differing} has shape {shapes.get(differing)} "
+            f"there and {own.get(differing)} here; use the same k, encoder, width, number of "
+            "networks and trials"
+        )
+    return stored
+
+
+def _parameters(content: dict[str, Any]) -> dict[str, Tensor]:
+    """Parameters of the best state so far if the checkpoint has one, else of the current state."""
+    best = content["callbacks"].get("BestState", {}).get("parameters")
+    state = best or content["state_dict"]
+    if not state:
+        raise KeyError("it holds no parameters")
+    return dict(state)

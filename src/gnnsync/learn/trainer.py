@@ -1,0 +1,157 @@
+"""Making the Trainer of a run from the configured factory, and running it."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from pytorch_lightning import Callback, LightningDataModule, Trainer
+from pytorch_lightning.callbacks import Checkpoint, ProgressBar
+from pytorch_lightning.plugins import CheckpointIO
+from torch import Tensor
+
+from gnnsync.errors import ParameterError, check_integer
+from gnnsync.learn.callbacks import History, ReplicaStopping
+from gnnsync.learn.checkpoint_io import AtomicCheckpointIO
+from gnnsync.learn.module import SyncModule
+from gnnsync.methods.base import RunContext
+
+TrainerFactory = Callable[..., Trainer]
+CallbackGroup = Sequence[Callback] | Mapping[str, Callback | None]
+
+DTYPES = {"32-true": torch.float32, "64-true": torch.float64}
+
+
+def check_trainer(factory: TrainerFactory) -> None:
+    """Refuse arguments of the Trainer that cannot work, before any work is done."""
+    given = _keywords(factory)
+    allowed = inspect.signature(Trainer).parameters
+    for name in given:
+        if name not in allowed:
+            allowed_here = "an argument of Lightning's Trainer"
+            raise ParameterError(f"trainer.{name}", given[name], allowed_here)
+    steps = given.get("max_steps", -1)
+    if steps != -1 or not (given.get("max_epochs") or given.get("max_time")):
+        check_integer("trainer.max_steps", steps, 1)
+    precision = given.get("precision", "32-true")
+    if precision not in DTYPES:
+        raise ParameterError("trainer.precision", precision, "32-true or 64-true")
+    if given.get("gradient_clip_val") is not None:
+        raise ParameterError(
+            "trainer.gradient_clip_val",
+            given["gradient_clip_val"],
+            "null: replicas are clipped one by one, with callbacks=gradient_clipping "
+            "callbacks.gradient_clipping.max_norm=...",
+        )
+    if given.get("accumulate_grad_batches", 1) != 1:
+        raise ParameterError(
+            "trainer.accumulate_grad_batches",
+            given["accumulate_grad_batches"],
+            "1: a batch holds whole graphs",
+        )
+
+
+def trainer_dtype(factory: TrainerFactory) -> torch.dtype:
+    """The floating type of the training that the Trainer's `precision` asks for."""
+    return DTYPES[_keywords(factory).get("precision", "32-true")]
+
+
+def as_list(callbacks: CallbackGroup) -> list[Callback]:
+    """The callbacks of a list, or of a dictionary by name as in the config.
+
+    None is left out, and so is a plain dictionary: a preset's setting for a callback that the
+    chosen `callbacks` do not have.
+    """
+    found = callbacks.values() if isinstance(callbacks, Mapping) else callbacks
+    own = [c for c in found if c is not None and not isinstance(c, Mapping)]
+    for callback in own:
+        if not isinstance(callback, Callback):
+            raise ParameterError("callbacks", callback, "Lightning callbacks")
+    return own
+
+
+def make_trainer(
+    factory: TrainerFactory, callbacks: Sequence[Callback], context: RunContext
+) -> Trainer:
+    """A Trainer with these callbacks that writes in the folder of `context`.
+
+    Losses and stopping are part of the results: `ReplicaStopping` and `History` are added if they
+    are missing, and come first. Files are written only if there is a folder for them.
+    """
+    given = _keywords(factory)
+    own = list(callbacks)
+    if given.get("enable_progress_bar") is False:
+        own = [c for c in own if not isinstance(c, ProgressBar)]
+    if given.get("enable_checkpointing") is False or context.directory is None:
+        own = [c for c in own if not isinstance(c, Checkpoint)]
+    if sum(isinstance(c, ProgressBar) for c in own) > 1:
+        names = ", ".join(type(c).__name__ for c in own if isinstance(c, ProgressBar))
+        raise ParameterError("callbacks", names, "one progress bar (~callbacks.progress: not ours)")
+    stopping = [c for c in own if isinstance(c, ReplicaStopping)] or [ReplicaStopping(None)]
+    rest = [c for c in own if not isinstance(c, ReplicaStopping)]
+    options: dict[str, Any] = {
+        "callbacks": [stopping[0], History(), *rest],
+        "logger": list(context.loggers) or False,
+        "enable_progress_bar": any(isinstance(c, ProgressBar) for c in own),
+        "enable_checkpointing": any(isinstance(c, Checkpoint) for c in own),
+        "plugins": _with_atomic_checkpoints(given.get("plugins")),
+    }
+    if context.directory is not None:
+        options["default_root_dir"] = str(context.directory)
+    # Its announcements of hardware, of tips and of its own end are not part of a job's log.
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
+    return factory(**options)
+
+
+def fit(
+    trainer: Trainer, module: SyncModule, data: LightningDataModule, resume_from: str | None = None
+) -> None:
+    """`trainer.fit`, from a checkpoint if one is given."""
+    with _running(trainer):
+        trainer.fit(module, datamodule=data, ckpt_path=resume_from, weights_only=False)
+
+
+def predict(trainer: Trainer, module: SyncModule, data: LightningDataModule) -> Tensor:
+    """Final angles (R, n, k) in float64; loggers first get the loss and MSE of `trainer.test`."""
+    with _running(trainer):
+        if trainer.loggers:
+            trainer.test(module, datamodule=data, verbose=False)
+        found: Any = trainer.predict(module, datamodule=data)
+    angles: Tensor = found[0]
+    return angles
+
+
+@contextmanager
+def _running(trainer: Trainer) -> Iterator[None]:
+    """Ctrl-C comes out as KeyboardInterrupt, and one notice that users cannot act on is hidden.
+
+    Lightning turns Ctrl-C into an exit of the whole program and ignores it from then on.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        with warnings.catch_warnings():
+            # Lightning 2.6 itself uses a class that torch 2.9 and later deprecate.
+            warnings.filterwarnings("ignore", message=".*isinstance.treespec, LeafSpec.*")
+            yield
+    except SystemExit:
+        if not trainer.interrupted:
+            raise
+        signal.signal(signal.SIGINT, handler)
+        raise KeyboardInterrupt from None
+
+
+def _keywords(factory: TrainerFactory) -> dict[str, Any]:
+    """The arguments that the config sets: those of a `functools.partial`."""
+    return dict(getattr(factory, "keywords", {}))
+
+
+def _with_atomic_checkpoints(plugins: Any) -> list[Any]:
+    own = list(plugins) if isinstance(plugins, list | tuple) else [plugins] if plugins else []
+    chosen = any(isinstance(plugin, CheckpointIO) for plugin in own)
+    return own if chosen else [*own, AtomicCheckpointIO()]
