@@ -82,12 +82,12 @@ def test_angular_mse_known_values():
     assert angular_mse(np.array([0.0, np.pi / 2]), np.zeros(2)) == pytest.approx(4 - 2 * 2**0.5)
 
 
-@pytest.mark.parametrize("spread", [0.1, 1.0, 3.0])
-def test_geodesic_mse_is_the_minimum_over_all_shifts(rng, spread):
+@pytest.mark.parametrize("noise", [0.1, 1.0, 3.0])
+def test_geodesic_mse_is_the_minimum_over_all_shifts(rng, noise):
     for _ in range(10):
         n = int(rng.integers(1, 25))
         truth = rng.uniform(0, TWO_PI, n)
-        estimate = truth + rng.uniform(0, TWO_PI) + spread * rng.standard_normal(n)
+        estimate = truth + rng.uniform(0, TWO_PI) + noise * rng.standard_normal(n)
         exact, grid = geodesic_mse(estimate, truth), grid_variance(estimate, truth)
         step = TWO_PI / 2000
         # At the best shift the slope is 0, so half a grid step costs at most (step/2)².

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -46,15 +43,3 @@ def test_seed_and_k_reach_the_method(make_multigraph):
 
     gnnsync.solve(make_multigraph(0, connected=True), method, 2, seed=7)
     assert calls == [(2, 7)]
-
-
-def test_importing_the_package_is_light():
-    """Neither torch nor matplotlib, and `gnnsync.solve` stays the function."""
-    code = (
-        "import sys, gnnsync, gnnsync.cli.solve;"
-        "from gnnsync.solve import find_method;"
-        "assert callable(gnnsync.solve);"
-        "print([m for m in ('torch', 'lightning', 'matplotlib', 'pandas') if m in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"

@@ -38,9 +38,9 @@ def test_a_point_is_laid_out_as_the_script_reads_it(results, tmp_path):
     assert [metric["key"] for metric in data["metrics"]] == ["mse", "upset"]
     (point,) = data["points"]
     sweep, *columns = point[:5]
-    noise, variant, line, jobs, low, high, mean, spread, runs, *_ = point[5:]
+    noise, variant, line, jobs, low, high, mean, std, runs, *_ = point[5:]
     assert (sweep, columns, noise, variant, jobs) == (0, [0, 0, 0, 0], 0.4, 0, 1)
-    assert (low, high, mean, spread, runs) == (0.0, 0.05, 2.0, 1.0, 2)
+    assert (low, high, mean, std, runs) == (0.0, 0.05, 2.0, 1.0, 2)
     assert data["lines"][line] == "method=spectral data.eta=0.4"
 
 
