@@ -19,7 +19,9 @@ from scipy.optimize import minimize
 from scipy.special import erf, expit
 
 from benchmarks.confidence_networks import SETS, networks
-from gnnsync.methods import METHODS, confidence, spread
+from gnnsync.methods import METHODS
+from gnnsync.methods.robust.confidence import error_propagation
+from gnnsync.methods.robust.confidence import node_confidence as confidence
 from gnnsync.metrics import aligned_error
 from gnnsync.solution import NODE_TOLERANCE
 
@@ -45,7 +47,11 @@ def main() -> None:
 
     with (
         mock.patch.object(confidence, "calibrated", remember("terms", confidence.calibrated)),
-        mock.patch.object(confidence, "shared_spread", remember("shared", spread.shared_spread)),
+        mock.patch.object(
+            confidence,
+            "shared_noise_error",
+            remember("shared", error_propagation.shared_noise_error),
+        ),
     ):
         for name, detail, graph in networks(options.set, options.networks):
             seen.clear()
@@ -88,7 +94,7 @@ class Row:
 
 
 def _print_fit(rows: list[Row]) -> None:
-    """Weights of `calibrated`, then `SHARE` of the noise that edges share."""
+    """Weights of `calibrated`, then `SHARED_NOISE_SCALE`."""
     columns: dict[str, list[Array]] = {kind: [] for kind in confidence.WEIGHTS}
     found: dict[str, list[Array]] = {kind: [] for kind in confidence.WEIGHTS}
     for row in rows:
@@ -108,7 +114,8 @@ def _print_fit(rows: list[Row]) -> None:
     if moved:
         scale = np.linspace(0.5, 2.0, 151)
         best = scale[np.argmax([sum(_log_likelihood(row, s) for row in moved) for s in scale])]
-        print(f"SHARE, {len(moved)} networks: {spread.SHARE * best:.3f}")
+        fitted = error_propagation.SHARED_NOISE_SCALE * best
+        print(f"SHARED_NOISE_SCALE, {len(moved)} networks: {fitted:.3f}")
 
 
 def _logistic(x: Array, y: Array) -> Array:

@@ -28,7 +28,7 @@ from gnnsync.data.priors import (
 )
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods import METHODS
-from gnnsync.methods.belief import final_angles, propagate
+from gnnsync.methods.robust.belief.propagation import final_angles, propagate
 from gnnsync.methods.robust.noise.mixture import fit_mixture
 from gnnsync.metrics import angular_mse
 

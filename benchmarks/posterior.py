@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust.cycles.paths import arcs_of
-from gnnsync.methods.robust.noise.mixture import law_density
+from gnnsync.methods.robust.noise.law import law_density
 from gnnsync.methods.robust.noise.placement import angle_density
 
 Array = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Combinatorics of a graph given as an edge list: triangles, components, trees, bridges."""
+"""Combinatorics of an edge list: triangles, bridges, spanning trees, components."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 # Candidate wedges examined at a time: bounds the working memory to some hundred megabytes.
 _WEDGES_PER_CHUNK = 1 << 22
-# Up to this many wedges, going through all of them is quick enough.
+# Up to this many wedges (some seconds), all of them are enumerated before a sample is drawn.
 _ENUMERATE_BELOW = 1 << 24
 
 
@@ -167,13 +167,9 @@ def bridges(edge_index: IntArray, num_nodes: int) -> BoolArray:
         return np.zeros(0, dtype=bool)
     order, parent = spanning_forest(edge_index, num_nodes)
     size, number = _preorder(order, parent)
-
-    src, dst = edge_index
-    down = parent[dst] == src
-    child = np.where(down, dst, src)
-    candidate = np.flatnonzero(down | (parent[src] == dst))
-    # Of parallel edges to a child the first is the tree edge.
-    tree = candidate[np.unique(child[candidate], return_index=True)[1]]
+    edge_above = parent_edges(edge_index, parent)
+    below = np.flatnonzero(edge_above >= 0)
+    tree = edge_above[below]
     other = np.ones(m, dtype=bool)
     other[tree] = False
 
@@ -190,7 +186,6 @@ def bridges(edge_index: IntArray, num_nodes: int) -> BoolArray:
                 lows[p] = lows[v]
             if highs[v] > highs[p]:
                 highs[p] = highs[v]
-    below = child[tree]
     closed = (np.array(lows)[below] >= number[below]) & (
         np.array(highs)[below] < number[below] + size[below]
     )
@@ -200,7 +195,10 @@ def bridges(edge_index: IntArray, num_nodes: int) -> BoolArray:
 
 
 def spanning_forest(edge_index: IntArray, num_nodes: int) -> tuple[IntArray, IntArray]:
-    """Nodes in breadth-first order, and each one's parent (-1 at a root)."""
+    """Breadth-first spanning forest: nodes in order of their visit, and parents (n,), -1 at a root.
+
+    The root of a component is its node of lowest number.
+    """
     # One extra node joined to a root in each component turns the forest into a single tree.
     _, roots = np.unique(component_labels(edge_index, num_nodes), return_index=True)
     row = np.concatenate([edge_index[0], np.full(len(roots), num_nodes)])
@@ -211,6 +209,52 @@ def spanning_forest(edge_index: IntArray, num_nodes: int) -> tuple[IntArray, Int
     order, parent = breadth_first_order(joined, num_nodes, directed=False)
     parent = np.where(parent[:num_nodes] == num_nodes, -1, parent[:num_nodes])
     return order[1:].astype(np.int64), parent.astype(np.int64)
+
+
+def minimum_spanning_edges(edge_index: IntArray, num_nodes: int, order: IntArray) -> IntArray:
+    """Edges of the spanning forest that prefers edges early in `order` (m,), a permutation.
+
+    The result of Kruskal's algorithm when it takes the edges in this order; of parallel edges only
+    the first can be in the forest.
+    """
+    low, high = edge_index.min(axis=0)[order], edge_index.max(axis=0)[order]
+    # Parallel edges would add up in the matrix: only the first of each pair enters.
+    first = np.unique(low * num_nodes + high, return_index=True)[1]
+    # A stored 0 would mean "no edge": ranks start at 1.
+    ranks = sp.coo_array((first + 1.0, (low[first], high[first])), (num_nodes,) * 2).tocsr()
+    return order[minimum_spanning_tree(ranks).data.astype(np.int64) - 1]
+
+
+def forest_angles(edge_index: IntArray, offset: FloatArray, num_nodes: int) -> FloatArray:
+    """Angles (n,) with x[s] - x[t] = offset on every edge (s, t) of the breadth-first forest.
+
+    Roots have the angle 0. The m edges may be a forest themselves, and then all are satisfied.
+    """
+    _, parent = spanning_forest(edge_index, num_nodes)
+    edge = parent_edges(edge_index, parent)
+    inner = np.flatnonzero(edge >= 0)
+    chosen = edge[inner]
+    # The extra node `num_nodes` is the parent of every root, and its own.
+    above = np.append(np.where(parent < 0, num_nodes, parent), num_nodes)
+    angles = np.zeros(num_nodes + 1)
+    angles[inner] = np.where(edge_index[0, chosen] == inner, offset[chosen], -offset[chosen])
+    # Pointer jumping: log(depth) rounds add up the offsets from every node to its root.
+    while (above != num_nodes).any():
+        angles = angles + np.where(above == num_nodes, 0.0, angles[above])
+        above = above[above]
+    return angles[:num_nodes]
+
+
+def parent_edges(edge_index: IntArray, parent: IntArray) -> IntArray:
+    """Edge (n,) between each node and its parent (n,), the first of parallel ones; -1 at a root."""
+    src, dst = edge_index
+    down = parent[dst] == src
+    child = np.where(down, dst, src)
+    candidate = np.flatnonzero(down | (parent[src] == dst))
+    node, first = np.unique(child[candidate], return_index=True)
+    edge = np.full(len(parent), -1)
+    edge[node] = candidate[first]
+    return edge
 
 
 def _preorder(order: IntArray, parent: IntArray) -> tuple[IntArray, IntArray]:

@@ -72,7 +72,7 @@ def test_geometric_graph():
 
 
 def test_large_graphs_take_the_cheaper_way(monkeypatch, caplog):
-    monkeypatch.setattr(auto_module, "_LARGE", 100)
+    monkeypatch.setattr(auto_module, "LARGE_GRAPH_EDGES", 100)
     graph = network(0.3)
     with caplog.at_level("INFO"):
         solution = Auto()(graph)

@@ -8,8 +8,9 @@ from gnnsync.data.outliers import observe
 from gnnsync.errors import ParameterError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.cycles import Cycles, certify
-from gnnsync.methods.robust.cycles.bodies import agreements, bodies_of, needed
+from gnnsync.methods.robust.cycles.agreement import largest_agreements, required_agreement
 from gnnsync.methods.robust.cycles.paths import arcs_of, closed_clusters, cycle_noise, find_paths
+from gnnsync.methods.robust.cycles.rigid_bodies import bodies_of_clusters
 from gnnsync.metrics import aligned_error, angular_mse
 
 
@@ -54,7 +55,7 @@ def test_two_triangles_at_a_node_are_two_clusters():
     graph = MeasurementGraph(edges, angles[edges[0]] - angles[edges[1]], 5)
     label, _ = closed_clusters(graph, find_paths(graph, arcs_of(graph), 1000), 1e-8)
     assert len(np.unique(label)) == 2
-    bodies = bodies_of(graph, label)
+    bodies = bodies_of_clusters(graph, label)
     assert sorted(bodies.size) == [3, 3]
     # One set of angles: the common node joins them.
     assert certify(graph, 1)[1].all()
@@ -100,18 +101,18 @@ def test_path_limit_is_kept():
 def test_agreements_on_the_circle():
     place = np.array([7, 7, 7, 9, 9])
     vote = np.array([0.001, 2 * np.pi - 0.001, 3.0, 1.0, 2.0])
-    where, mean, count, total = agreements(place, vote, 0.01)
+    where, mean, count, total = largest_agreements(place, vote, 0.01)
     assert where.tolist() == [7, 9]
     assert count.tolist() == [2, 1]
     assert total.tolist() == [3, 2]
     assert abs(np.angle(np.exp(1j * mean[0]))) < 1e-9
-    same_origin = agreements(place, vote, 0.01, np.array([4, 4, 5, 6, 6]))
+    same_origin = largest_agreements(place, vote, 0.01, np.array([4, 4, 5, 6, 6]))
     assert same_origin[2].tolist() == [1, 1]
 
 
 def test_more_votes_are_needed_when_chance_is_likely():
-    assert needed(np.array([50]), 1e-8)[0] == 2
-    assert needed(np.array([50]), 0.05)[0] > 4
+    assert required_agreement(np.array([50]), 1e-8)[0] == 2
+    assert required_agreement(np.array([50]), 0.05)[0] > 4
 
 
 def test_tolerance_is_checked():

@@ -17,10 +17,20 @@ log = logging.getLogger(__name__)
 
 # Below this size LAPACK on the dense matrix is faster than ARPACK, and ARPACK needs k < n - 1.
 _DENSE_NODES = 64
-# Restarts of the Lanczos basis before the gap counts as tiny.
+# Lanczos basis for a single eigenvector: smaller than ARPACK's default of 20, which measured
+# as fewer products and less orthogonalisation.
+_SINGLE_VECTOR_BASIS = 14
+# Restarts of the Lanczos basis after which the spectral gap counts as tiny.
 _RESTARTS = 150
 # Largest core (see `_core_size`) that is factorised: dense fill of 2500² complex numbers, 100 MB.
 _FACTOR_CORE = 2500
+# Shift of the inverse iteration above the spectrum, relative to the bound: the factorised matrix
+# must be definite in double precision.
+_SHIFT_MARGIN = 1e-8
+# Basis of the second Lanczos attempt: at least this many vectors, and this many per eigenvector.
+_WIDE_BASIS, _WIDE_BASIS_PER_VECTOR = 120, 10
+# Relative accuracy of eigenpair residuals: near the rounding of double precision.
+_ACCURACY = 1e-12
 
 
 class Eigenpairs(NamedTuple):
@@ -37,7 +47,7 @@ def top_eigenvectors(
     rng: np.random.Generator,
     *,
     bound: float | None = None,
-    tol: float = 1e-12,
+    tol: float = _ACCURACY,
 ) -> Eigenpairs:
     """The `count` algebraically largest eigenvalues, descending, and their eigenvectors (n, count).
 
@@ -64,8 +74,7 @@ def top_eigenvectors(
         start = start + 1j * rng.standard_normal(n)
     counted = _Counted(matrix)
     try:
-        # One vector needs no larger basis than 14: fewer products, less orthogonalisation.
-        basis = 14 if count == 1 else None
+        basis = _SINGLE_VECTOR_BASIS if count == 1 else None
         found = eigsh(counted, k=count, which="LA", v0=start, ncv=basis, maxiter=_RESTARTS, tol=tol)
     except ArpackNoConvergence:
         found = _small_gap(counted, count, start, bound)
@@ -96,7 +105,7 @@ def eigen_residual(matrix: sp.csr_array, values: FloatArray, vectors: ComplexArr
 
 
 class _Counted(LinearOperator):
-    """A sparse matrix that counts its products."""
+    """A sparse matrix that counts its products with vectors."""
 
     def __init__(self, matrix: sp.csr_array) -> None:
         super().__init__(matrix.dtype, matrix.shape)
@@ -110,13 +119,14 @@ class _Counted(LinearOperator):
 def _small_gap(
     counted: _Counted, count: int, start: NDArray, bound: float | None
 ) -> tuple[FloatArray, ComplexArray]:
+    """The eigenpairs where Lanczos did not converge: inverse iteration, else a larger basis."""
     matrix = counted.matrix
     n = matrix.shape[0]
     if _core_size(matrix) <= _FACTOR_CORE:
         if bound is None:
             bound = _spectral_bound(matrix)
         # Just outside the spectrum, so that the factorised matrix is definite.
-        shift = bound * (1 + 1e-8) if bound > 0 else 1e-8
+        shift = bound * (1 + _SHIFT_MARGIN) if bound > 0 else _SHIFT_MARGIN
         plain = matrix.tocsc(copy=True)
         plain.sum_duplicates()
         log.debug("small spectral gap: inverse iteration at %g", shift)
@@ -124,9 +134,9 @@ def _small_gap(
             return eigsh(plain, k=count, sigma=shift, which="LM", v0=start)
         except (ArpackNoConvergence, RuntimeError) as error:
             log.debug("inverse iteration failed: %s", error)
-    basis = min(n - 1, max(120, 10 * count))
+    basis = min(n - 1, max(_WIDE_BASIS, _WIDE_BASIS_PER_VECTOR * count))
     try:
-        return eigsh(counted, k=count, which="LA", v0=start, ncv=basis, maxiter=n, tol=1e-12)
+        return eigsh(counted, k=count, which="LA", v0=start, ncv=basis, maxiter=n, tol=_ACCURACY)
     except ArpackNoConvergence:
         raise GnnsyncError(
             f"the {count} leading eigenvectors of a matrix with {n} rows did not converge: its "
@@ -135,7 +145,7 @@ def _small_gap(
 
 
 def _core_size(matrix: sp.csr_array) -> int:
-    """Nodes that elimination of tree parts and chains can leave: bounds the fill of a factor.
+    """Upper bound of the nodes left after eliminating trees and chains: bounds a factor's fill.
 
     A connected graph with c independent cycles reduces to at most 2(c - 1) nodes of degree ≥ 3.
     """

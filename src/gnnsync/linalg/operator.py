@@ -1,4 +1,4 @@
-"""Hermitian matrices of one graph that differ in edge weights or frequency only."""
+"""Sparse Hermitian matrices of one graph that differ in edge weights or frequency only."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from gnnsync.typing import ComplexArray, FloatArray
 
 
 class EdgeOperator:
-    """The sparsity pattern of a graph, sorted once, to be filled with weights again and again.
+    """The sparsity pattern of a graph, sorted once and filled with new weights in O(m).
 
     Every edge e = (s, t) owns two stored entries: w·exp(i·offset) at [s, t] and its conjugate at
-    [t, s]. Parallel edges keep entries of their own, which products add up; so new weights cost
-    O(m) and no sorting.
+    [t, s]. Parallel edges keep separate entries, which matrix products add up.
 
     Args:
         graph: n nodes, m edges.
@@ -65,9 +64,9 @@ class EdgeOperator:
         return total
 
     def squared_chord(self, phase: ComplexArray) -> FloatArray:
-        """|z[s] - exp(i·offset) z[t]|² (m,) for unit numbers z (n,)."""
-        turned = self._edge_phase * phase[self.dst]
-        gap = phase[self.src] - turned
+        """|z[s] - exp(i·offset) z[t]|² (m,) for unit complex numbers z (n,)."""
+        rotated = self._edge_phase * phase[self.dst]
+        gap = phase[self.src] - rotated
         return gap.real**2 + gap.imag**2
 
     @cached_property
@@ -94,7 +93,7 @@ def phasor(angle: FloatArray) -> ComplexArray:
 
 
 def unit(number: ComplexArray, otherwise: ComplexArray) -> NDArray:
-    """number/|number| entry by entry; `otherwise` where the number vanishes."""
+    """number/|number| for each entry; `otherwise` where the number is 0."""
     modulus = np.abs(number)
     alive = modulus > 0
     return np.where(alive, number / np.where(alive, modulus, 1.0), otherwise)

@@ -9,14 +9,35 @@ import scipy.sparse as sp
 
 from gnnsync.typing import ComplexArray, FloatArray
 
-# Shares of predicted gain: below the first a step is refused, above the last the region grows.
+# Ratio of actual to predicted gain: at most _ACCEPT rejects the step, below _SHRINK the radius is
+# multiplied by _SHRINK_FACTOR, above _GROW (at the boundary) by _GROW_FACTOR. Values of Absil,
+# Baker and Gallivan (2007).
 _ACCEPT, _SHRINK, _GROW = 0.1, 0.25, 0.75
+_SHRINK_FACTOR, _GROW_FACTOR = 0.25, 2
+# First radius as a part of the largest, √n, the norm of a matrix with unit rows.
+_FIRST_RADIUS = 1 / 8
+# A step this close to the radius counts as being at the boundary.
+_AT_BOUNDARY = 0.9
+# Differences of the objective below this many machine epsilons of its size are rounding.
+_ROUNDING_UNITS = 1e3
+# Most conjugate gradient steps per trust-region step.
 _INNER_ITERATIONS = 200
+# Conjugate gradients stop at |r| ≤ |r₀|·min(|r₀|, this): superlinear convergence near the end.
+_FORCING = 0.1
+# The preconditioner's diagonal is kept above this part of its largest entry.
+_LEAST_DIAGONAL = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Stationary:
-    """Where the ascent ended: Y (n, r), max_i of the gradient's row norms, steps taken."""
+    """The point where the ascent stopped.
+
+    Args:
+        rows: Y (n, r).
+        gradient: max_i ‖(SY)_i‖.
+        iterations: trust-region steps taken.
+        converged: whether the gradient is below the tolerance.
+    """
 
     rows: ComplexArray
     gradient: float
@@ -27,7 +48,7 @@ class Stationary:
 def maximise_unit_rows(
     matrix: sp.csr_array, rows: ComplexArray, *, tol: float, max_iterations: int
 ) -> Stationary:
-    r"""Climb :math:`f(Y) = \mathrm{Re}\langle Y, HY\rangle` from Y (n, r) with ‖y_i‖ = 1.
+    r"""Local maximum of :math:`f(Y) = \mathrm{Re}\langle Y, HY\rangle` over Y (n, r), ‖y_i‖ = 1.
 
     With S = diag(Re⟨y_i, (HY)_i⟩) - H the gradient is -2SY and the Hessian along a tangent U is
     the tangent part of -2SU (Boumal, Voroninski and Bandeira 2016). Steps solve the trust-region
@@ -42,7 +63,7 @@ def maximise_unit_rows(
     """
     n = matrix.shape[0]
     largest_radius = np.sqrt(n)
-    radius = largest_radius / 8
+    radius = _FIRST_RADIUS * largest_radius
     image = matrix @ rows
     for iteration in range(max_iterations + 1):
         diagonal = _inner(rows, image)
@@ -56,12 +77,12 @@ def maximise_unit_rows(
         candidate_image = matrix @ candidate
         gain = 0.5 * float((_inner(candidate, candidate_image) - diagonal).sum())
         # Near the optimum both are rounding; the regularised ratio then accepts.
-        noise = 1e3 * np.finfo(float).eps * abs(float(diagonal.sum()))
+        noise = _ROUNDING_UNITS * np.finfo(float).eps * abs(float(diagonal.sum()))
         ratio = (gain + noise) / (model + noise)
         if ratio < _SHRINK:
-            radius *= 0.25
-        elif ratio > _GROW and np.linalg.norm(step) > 0.9 * radius:
-            radius = min(2 * radius, largest_radius)
+            radius *= _SHRINK_FACTOR
+        elif ratio > _GROW and np.linalg.norm(step) > _AT_BOUNDARY * radius:
+            radius = min(_GROW_FACTOR * radius, largest_radius)
         if ratio > _ACCEPT:
             rows, image = candidate, candidate_image
     return Stationary(rows, steepest, iteration, steepest <= tol)
@@ -75,7 +96,8 @@ def _truncated_cg(
     radius: float,
 ) -> tuple[ComplexArray, float]:
     """A tangent step within the radius, and the gain its quadratic model predicts."""
-    scale = 1.0 / np.maximum(np.abs(diagonal), 1e-3 * np.abs(diagonal).max())[:, None]
+    magnitude = np.abs(diagonal)
+    scale = 1.0 / np.maximum(magnitude, _LEAST_DIAGONAL * magnitude.max())[:, None]
     step, image = np.zeros_like(rows), np.zeros_like(rows)
     residual = gradient.copy()
     start = float(np.linalg.norm(residual))
@@ -92,7 +114,7 @@ def _truncated_cg(
             break
         step, image = step + length * direction, image + length * curved
         residual = residual + length * curved
-        if np.linalg.norm(residual) <= start * min(start, 0.1):
+        if np.linalg.norm(residual) <= start * min(start, _FORCING):
             break
         conditioned = _tangent(rows, scale * residual)
         size, previous = _dot(residual, conditioned), size

@@ -1,4 +1,34 @@
-"""The method that needs no tuning: several robust methods, the best by the data alone."""
+"""The default method: several robust candidates, of which the data choose one.
+
+The pipeline on a graph with k groups (small = at most 200,000 edges; extended = geometric, a map):
+
+    offsets
+      │
+      ├─ certificate ─ angles certified by closed cycles    small            robust/cycles/
+      │    └─ k > 1 and more than 30 % certified: done
+      │
+      ├─ candidates, each improved by a local search                         robust/noise/
+      │    cycles    the certified angles                   small            robust/cycles/
+      │    growth    cores extended node by node            extended, k > 1  robust/geometric/growth
+      │    gnc       graduated non-convexity                small            gnc
+      │    cemp      spectral, edges weighted by triangles  small, k = 1     cemp
+      │    spectral  separated eigenvectors                 small, k > 1     robust/initialisation
+      │    belief    belief propagation                     any              robust/belief/
+      │    (growth, cemp, spectral and belief not if cycles certify more than 90 %; growth alone
+      │    if two cores agree; for k > 1 no belief propagation if two candidates agree)
+      │
+      ├─ rotate regions of the best two candidates          extended         robust/geometric/
+      ├─ choose the candidate of greatest evidence                           robust/noise/mixture
+      ├─ choose the noise law: normal, Student's t, Laplace small            robust/noise/law
+      │
+      ├─ final angles                                                        robust/belief/
+      │    σ < 0.05         fitted; open nodes at their posterior mean       robust/noise/placement
+      │    normal noise     posterior mean of belief propagation             robust/belief/
+      │    heavy tails      fitted; noisy nodes by all their edges          robust/noise/noisy_nodes
+      │
+      └─ confidence of every node                                            robust/confidence/
+           local probability, calibrated; bootstrap on extended graphs
+"""
 
 from __future__ import annotations
 
@@ -10,54 +40,62 @@ import numpy as np
 from gnnsync.errors import check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.belief import FINE_SIGMA, Posterior, final_angles, propagate
 from gnnsync.methods.cemp import CEMPGCW
-from gnnsync.methods.cycles import certified_estimate, certify
 from gnnsync.methods.gnc import GNC
-from gnnsync.methods.robust.belief.messages import point_estimates
+from gnnsync.methods.robust import LARGE_GRAPH_EDGES
+from gnnsync.methods.robust.belief.propagation import (
+    FINE_SIGMA,
+    Posterior,
+    final_angles,
+    propagate,
+)
 from gnnsync.methods.robust.confidence.node_confidence import node_confidence
-from gnnsync.methods.robust.geometric.growth import grown, two_agree
-from gnnsync.methods.robust.geometric.regions import is_extended, turn_regions
-from gnnsync.methods.robust.initialisation import start_angles
-from gnnsync.methods.robust.noise.local_search import settle
-from gnnsync.methods.robust.noise.mixture import LAPLACE, MixtureFit, coarse_likelihood, fit_mixture
+from gnnsync.methods.robust.cycles.certificate import certified_estimate, certify
+from gnnsync.methods.robust.geometric.growth import grow_from_cores, two_fits_agree
+from gnnsync.methods.robust.geometric.regions import is_extended
+from gnnsync.methods.robust.geometric.rotation import rotate_regions
+from gnnsync.methods.robust.initialisation import initial_angles
+from gnnsync.methods.robust.noise.law import LAPLACE
+from gnnsync.methods.robust.noise.local_search import local_search
+from gnnsync.methods.robust.noise.mixture import MixtureFit, coarse_likelihood, fit_mixture
 from gnnsync.methods.robust.noise.noisy_nodes import place_noisy_nodes
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray
 
 log = logging.getLogger(__name__)
 
+Candidate = tuple[str, MixtureFit]
+Certificate = tuple[FloatArray, BoolArray]
 
-# Laws of the inlier noise that are tried after the normal one, with what each must gain in
-# evidence per angle: Laplace's fits one edge per node exactly, worth up to 0.25 on normal noise.
+# Laws of the inlier noise that are tried after the normal one, by their degrees of freedom, with
+# the evidence per angle that each must gain: Laplace's law fits one edge per node exactly, which is
+# worth up to 0.25 on normal noise.
 _LAWS = {4.0: 0.0, 1.0: 0.0, LAPLACE: 0.3}
-# An edge list longer than this is not searched for cycles, nor its noise law chosen.
-_LARGE = 200_000
-# Share of nodes which, when certified by cycles, makes further starts needless,
-_ENOUGH = 0.9
-# and that from which belief propagation starts from them.
-_MANY = 0.3
-# Candidates of greatest evidence whose regions are turned.
-_TURNED = 2
-# Sweeps for the posterior of k > 1 sets, each of which costs k times as much.
+# Share of nodes certified by cycles above which further candidates are not needed,
+_ENOUGH_CERTIFIED = 0.9
+# and above which belief propagation starts from them (for k > 1 they are the result).
+_MANY_CERTIFIED = 0.3
+# Candidates of greatest evidence whose regions are rotated.
+_ROTATED = 2
+# Most sweeps for the posterior of k > 1 groups, each of which costs k times as much.
 _FEW_SWEEPS = 12
-# Noise of the coarse look at candidates (see `_choose`), and what it must gain per edge.
-_COARSE, _MARGIN = 0.1, 0.05
+# Noise at which candidates are compared a second time (see `_choose`), and the log likelihood per
+# edge that must be gained there.
+_COARSE_SIGMA, _COARSE_GAIN = 0.1, 0.05
 
 
 @dataclass(frozen=True)
 class Auto(ClassicalMethod):
-    """Angles without being told the noise.
+    """Robust synchronization without parameters: noise level, noise law and method are estimated.
 
-    Candidates: closed cycles, graduated non-convexity from several frequencies, for k = 1 the
-    spectral solution of edges that triangles believe, for k > 1 the unmixed spectral solution and,
-    on extended graphs, one grown from small parts, and belief propagation. Each is settled under
-    the mixture model, and on extended graphs the regions of the best two are turned as their
-    borders want; the one of greatest evidence, the likelihood of the offsets with the angles
-    integrated out, is kept, and the noise law (normal or heavier tails) chosen the same way. For
-    k > 1 two that are the same make further ones needless. Nodes whose angle the offsets leave open
-    take their posterior mean. For k > 1 closed cycles, where they certify many angles, are the
-    answer: the evidence cannot tell which set a detached region belongs to.
+    Candidates come from closed cycles, graduated non-convexity and belief propagation, for k = 1
+    from CEMP, for k > 1 from separated eigenvectors and, on extended graphs, from growing cores.
+    Each is improved by a local search under the mixture model; on extended graphs regions of the
+    best two are rotated. The candidate of greatest evidence (the likelihood of the offsets with the
+    angles integrated out) is kept, and the noise law is chosen in the same way. Nodes that the
+    offsets leave open take their posterior mean. For k > 1 closed cycles that certify many angles
+    are the result: the evidence cannot decide which group a detached region belongs to. The module
+    docstring has a picture.
 
     Args:
         max_paths: most paths that are searched for closed cycles.
@@ -77,92 +115,96 @@ class Auto(ClassicalMethod):
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k), with the estimated η and σ in the diagnostics."""
         certificate = None
-        if graph.num_edges > _LARGE:
+        if graph.num_edges > LARGE_GRAPH_EDGES:
             log.info("auto: %d edges, so belief propagation alone", graph.num_edges)
         else:
             certificate = certify(graph, k, max_paths=self.max_paths)
-        if k > 1 and certificate is not None and certificate[1].mean() > _MANY:
+        if k > 1 and certificate is not None and _share(certificate) > _MANY_CERTIFIED:
             return certified_estimate(graph, *certificate, rng)
-        name, fit = self._best(graph, k, rng, certificate)
-        if graph.num_edges <= _LARGE:
+        candidates = self._candidates(graph, k, rng, certificate)
+        name, fit = candidates[0] if len(candidates) == 1 else _choose(graph, candidates)
+        if graph.num_edges <= LARGE_GRAPH_EDGES:
             fit = _best_law(graph, fit)
-        posterior = None
-        if fit.sigma >= FINE_SIGMA and np.isinf(fit.dof):
-            sweeps = self.sweeps if k == 1 else min(self.sweeps, _FEW_SWEEPS)
-            posterior = propagate(graph, fit.angles, like=fit, sweeps=sweeps)
-        if fit.sigma >= FINE_SIGMA and not np.isinf(fit.dof):
-            angles = place_noisy_nodes(graph, fit, rng)
-        else:
-            angles = final_angles(graph, fit, posterior)
+        angles, posterior = self._final_angles(graph, fit, rng)
         final = fit_mixture(graph, angles, dof=fit.dof, like=fit, move=False, max_iterations=1)
         log.debug("auto: %s, eta %.3f, sigma %.3g, dof %g", name, fit.eta, fit.sigma, fit.dof)
+        mass = _mass_near(posterior, angles)
         return Estimate(
             angles,
             converged=fit.converged,
             iterations=fit.iterations,
             stop_reason=f"{name} has the greatest evidence",
             edge_confidence=final.edge_confidence,
-            node_confidence=node_confidence(
-                graph, final, rng, evidence=fit.evidence, mass=_mass(posterior, angles)
-            ),
-            diagnostics=_figures(fit, posterior),
+            node_confidence=node_confidence(graph, final, rng, evidence=fit.evidence, mass=mass),
+            diagnostics=_diagnostics(fit, posterior),
         )
 
-    def _best(
+    def _candidates(
         self,
         graph: MeasurementGraph,
         k: int,
         rng: np.random.Generator,
-        certificate: tuple[FloatArray, BoolArray] | None,
-    ) -> tuple[str, MixtureFit]:
-        """The candidate of greatest evidence, and its name."""
-        start, known, share = start_angles(graph, k, rng), None, 0.0
-        candidates: list[tuple[str, MixtureFit]] = []
-        small = graph.num_edges <= _LARGE
+        certificate: Certificate | None,
+    ) -> list[Candidate]:
+        """Names and fits of the candidates, regions rotated."""
+        start, known, share = initial_angles(graph, k, rng), None, 0.0
+        candidates: list[Candidate] = []
+        small = graph.num_edges <= LARGE_GRAPH_EDGES
         extended = small and is_extended(graph, rng)
         if certificate is not None:
-            candidates.append(("cycles", settle(graph, certificate[0])))
-            share = float(certificate[1].mean())
-            if share > _MANY:
+            candidates.append(("cycles", local_search(graph, certificate[0])))
+            share = _share(certificate)
+            if share > _MANY_CERTIFIED:
                 start, known = certificate
-        if share <= _ENOUGH and extended and k > 1:
-            fit, certain = grown(graph, k, rng)
+        more = share <= _ENOUGH_CERTIFIED
+        if more and extended and k > 1:
+            fit, certain = grow_from_cores(graph, k, rng)
             if certain:
-                return "growth", turn_regions(graph, fit, rng)
+                return [("growth", rotate_regions(graph, fit, rng))]
             candidates.append(("growth", fit))
         if small:
-            candidates.append(("gnc", settle(graph, GNC().fit(graph, k, rng).angles)))
-        if share <= _ENOUGH and small and k == 1:
-            agreeing = CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1)
-            candidates.append(("cemp", settle(graph, agreeing)))
-        if share <= _ENOUGH and small and k > 1:
-            candidates.append(("spectral", settle(graph, start)))
-        if share <= _ENOUGH and not (k > 1 and two_agree([fit for _, fit in candidates])):
+            candidates.append(("gnc", local_search(graph, GNC().fit(graph, k, rng).angles)))
+        if more and small and k == 1:
+            weighted = CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1)
+            candidates.append(("cemp", local_search(graph, weighted)))
+        if more and small and k > 1:
+            candidates.append(("spectral", local_search(graph, start)))
+        if more and not (k > 1 and two_fits_agree([fit for _, fit in candidates])):
             found = propagate(graph, start, sweeps=self.sweeps, known=known)
-            modes = point_estimates(found.marginals, found.origin)[0]
-            candidates.append(("belief", settle(graph, modes)))
+            candidates.append(("belief", local_search(graph, found.modes())))
         if extended:
-            candidates.sort(key=lambda pair: -pair[1].evidence)
-            candidates[:_TURNED] = [
-                (name, turn_regions(graph, fit, rng)) for name, fit in candidates[:_TURNED]
+            candidates.sort(key=_evidence, reverse=True)
+            candidates[:_ROTATED] = [
+                (name, rotate_regions(graph, fit, rng)) for name, fit in candidates[:_ROTATED]
             ]
-        return _choose(graph, candidates)
+        return candidates
+
+    def _final_angles(
+        self, graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator
+    ) -> tuple[FloatArray, Posterior | None]:
+        """Angles (n, k) of least expected error, and the posterior if it was computed."""
+        normal, fine = np.isinf(fit.dof), fit.sigma < FINE_SIGMA
+        if not fine and not normal:
+            return place_noisy_nodes(graph, fit, rng), None
+        posterior = None
+        if not fine:
+            sweeps = self.sweeps if fit.share.size == 1 else min(self.sweeps, _FEW_SWEEPS)
+            posterior = propagate(graph, fit.angles, like=fit, sweeps=sweeps)
+        return final_angles(graph, fit, posterior), posterior
 
 
-def _choose(
-    graph: MeasurementGraph, candidates: list[tuple[str, MixtureFit]]
-) -> tuple[str, MixtureFit]:
-    """The candidate of greatest evidence, unless another explains far more at a coarse look.
+def _choose(graph: MeasurementGraph, candidates: list[Candidate]) -> Candidate:
+    """The candidate of greatest evidence, unless another explains far more at coarse noise.
 
     Exactness is worth so much likelihood that a few offsets which agree exactly could outweigh a
-    majority that agrees up to noise. Seen with a noise of at least 0.1 rad they do not.
+    majority that agrees up to noise. With noise of at least 0.1 rad they do not.
     """
-    best = max(candidates, key=lambda pair: pair[1].evidence)
-    coarse = {name: coarse_likelihood(graph, fit, _COARSE) for name, fit in candidates}
+    best = max(candidates, key=_evidence)
+    coarse = {name: coarse_likelihood(graph, fit, _COARSE_SIGMA) for name, fit in candidates}
     for name, fit in candidates:
         log.debug("auto: %s: evidence %.1f, coarse %.1f", name, fit.evidence, coarse[name])
-    widest = max(candidates, key=lambda pair: coarse[pair[0]])
-    margin = _MARGIN * graph.num_edges
+    widest = max(candidates, key=lambda candidate: coarse[candidate[0]])
+    margin = _COARSE_GAIN * graph.num_edges
     return widest if coarse[widest[0]] > coarse[best[0]] + margin else best
 
 
@@ -177,14 +219,23 @@ def _best_law(graph: MeasurementGraph, fit: MixtureFit) -> MixtureFit:
     return best if best is fit else replace(best, iterations=fit.iterations + best.iterations)
 
 
-def _mass(posterior: Posterior | None, angles: FloatArray) -> FloatArray | None:
-    """Posterior probability (n,) that all angles of a node are near enough to be right."""
+def _evidence(candidate: Candidate) -> float:
+    return candidate[1].evidence
+
+
+def _share(certificate: Certificate) -> float:
+    """Fraction of the n·k angles that cycles certify."""
+    return float(certificate[1].mean())
+
+
+def _mass_near(posterior: Posterior | None, angles: FloatArray) -> FloatArray | None:
+    """Posterior probability (n,) that all angles of a node are within the tolerance."""
     if posterior is None:
         return None
     return posterior.mass_near(angles, NODE_TOLERANCE).prod(axis=1)
 
 
-def _figures(fit: MixtureFit, posterior: Posterior | None) -> dict[str, float]:
+def _diagnostics(fit: MixtureFit, posterior: Posterior | None) -> dict[str, float]:
     figures = {
         "eta": fit.eta,
         "sigma": fit.sigma,

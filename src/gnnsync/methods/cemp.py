@@ -1,12 +1,10 @@
-"""Cycle-edge message passing: how corrupted each edge is, judged by its triangles."""
+"""Cycle-edge message passing: the corruption level of each edge, estimated from its triangles."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from gnnsync.angles import TWO_PI
 from gnnsync.errors import check_integer, check_real
@@ -14,16 +12,16 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.spectral import leading_angles
-from gnnsync.topology import Triangles
+from gnnsync.topology import Triangles, forest_angles, minimum_spanning_edges
 from gnnsync.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class CEMP(ClassicalMethod):
-    r"""What the two methods of Lerman and Shi (2022) share: the corruption levels s (m,).
+    r"""Corruption levels s (m,), common to the two methods of Lerman and Shi (2022).
 
     The inconsistency of a triangle is :math:`d = |\mathrm{wrap}(\text{sum of its offsets})|/\pi`.
-    An edge's level is the mean of d over its triangles (e, f, g), weighted by the belief in f, g:
+    An edge's level is the mean of d over its triangles (e, f, g), weighted by the trust in f, g:
 
     .. math:: s_e \leftarrow \frac{\sum u_f u_g d_{efg}}{\sum u_f u_g}, \qquad
               u = w\, e^{-\beta s},
@@ -55,7 +53,7 @@ class CEMP(ClassicalMethod):
     def corruption(
         self, graph: MeasurementGraph, rng: np.random.Generator
     ) -> tuple[FloatArray, int]:
-        """Levels s (m,) in [0, 1] and the number of iterations; 0 of them without triangles."""
+        """Levels s (m,) in [0, 1] and the number of iterations, 0 without triangles."""
         triangles = graph.triangles
         if self.max_triangles_per_edge is not None:
             triangles = sample_triangles(
@@ -73,9 +71,9 @@ class CEMP(ClassicalMethod):
         level = _average(sides, inconsistency, weight, weight)
         iterations, beta = 1, self.beta
         while beta <= self.beta_max:
-            # Measured from the cleanest edge, so that the beliefs cannot all underflow.
-            belief = weight * np.exp(-beta * (level - level.min()))
-            level = _average(sides, inconsistency, belief, weight)
+            # Relative to the least level, so that the weights cannot all underflow.
+            trust = weight * np.exp(-beta * (level - level.min()))
+            level = _average(sides, inconsistency, trust, weight)
             beta *= self.growth
             iterations += 1
         return level, iterations
@@ -83,7 +81,7 @@ class CEMP(ClassicalMethod):
 
 @dataclass(frozen=True)
 class CEMPGCW(CEMP):
-    r"""CEMP, then the spectral method on the edges it believes (Lerman and Shi 2022).
+    r"""CEMP, then the spectral method on the edges of low corruption (Lerman and Shi 2022).
 
     Leading eigenvector of the graph connection weight matrix: D⁻¹H with weights
     :math:`w_e e^{-\beta_{\max} s_e}`. Parameters as in `CEMP`. A graph without triangles is solved
@@ -93,8 +91,8 @@ class CEMPGCW(CEMP):
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) of the weighted eigenvector."""
         level, iterations = self.corruption(graph, rng)
-        belief = np.exp(-self.beta_max * (level - level.min(initial=1.0)))
-        operator, weight = EdgeOperator(graph), graph.edge_weight * belief
+        trust = np.exp(-self.beta_max * (level - level.min(initial=1.0)))
+        operator, weight = EdgeOperator(graph), graph.edge_weight * trust
         found = leading_angles(operator.hermitian(weight), 1, rng, operator.degree(weight))
         return _report(found.angles[:, 0], level, iterations, found)
 
@@ -132,43 +130,25 @@ def tree_angles(graph: MeasurementGraph, cost: FloatArray) -> FloatArray:
 
     Among edges of equal cost the heavier, then the earlier, is taken.
     """
-    n = graph.num_nodes
     order = np.lexsort((-graph.edge_weight, cost))
-    rank = np.empty(graph.num_edges)
-    rank[order] = np.arange(1, graph.num_edges + 1)  # a stored 0 would mean "no edge"
-    # Of parallel edges only the best may enter; the matrix would add them up.
-    low, high = graph.edge_index.min(axis=0)[order], graph.edge_index.max(axis=0)[order]
-    first = np.sort(np.unique(low * n + high, return_index=True)[1])
-    best = order[first]
-    ranks = coo_array((rank[best], (low[first], high[first])), shape=(n, n)).tocsr()
-    tree = minimum_spanning_tree(ranks)
-    visit, parent = breadth_first_order(tree, 0, directed=False)
-
-    chosen = order[tree.data.astype(np.int64) - 1]
-    src, dst, offset = graph.src[chosen], graph.dst[chosen], graph.offset[chosen]
-    child_is_source = parent[src] == dst
-    step = np.zeros(n)
-    step[np.where(child_is_source, src, dst)] = np.where(child_is_source, offset, -offset)
-    angles = np.zeros(n)
-    for node in visit[1:].tolist():
-        angles[node] = angles[parent[node]] + step[node]
-    return angles
+    tree = minimum_spanning_edges(graph.edge_index, graph.num_nodes, order)
+    return forest_angles(graph.edge_index[:, tree], graph.offset[tree], graph.num_nodes)
 
 
 def _average(
     sides: list[IntArray],
     inconsistency: FloatArray,
-    belief: FloatArray,
+    trust: FloatArray,
     weight: FloatArray,
 ) -> FloatArray:
-    """Levels (m,) under the beliefs (m,); edges in no triangle get the others' mean."""
-    m = len(belief)
-    of_side = [belief[side] for side in sides]
+    """Levels (m,) from the trust (m,) in edges; edges in no triangle get the others' mean."""
+    m = len(trust)
+    of_side = [trust[side] for side in sides]
     total, mass = np.zeros(m), np.zeros(m)
     for c, side in enumerate(sides):
-        trust = of_side[c - 1] * of_side[c - 2]
-        mass += np.bincount(side, weights=trust, minlength=m)
-        total += np.bincount(side, weights=trust * inconsistency, minlength=m)
+        product = of_side[c - 1] * of_side[c - 2]
+        mass += np.bincount(side, weights=product, minlength=m)
+        total += np.bincount(side, weights=product * inconsistency, minlength=m)
     known = mass > 0
     level = np.divide(total, mass, out=np.zeros(m), where=known)
     level[~known] = np.average(level[known], weights=weight[known])

@@ -1,4 +1,4 @@
-"""Graduated non-convexity from a multi-frequency start."""
+"""Graduated non-convexity from a multi-frequency initialisation."""
 
 from __future__ import annotations
 
@@ -10,16 +10,24 @@ from gnnsync.angles import TWO_PI, wrap
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.eigen import top_eigenvectors
-from gnnsync.linalg.laplacian import least_squares_shift
+from gnnsync.linalg.laplacian import gauss_newton_step
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.robust.confidence.node_confidence import node_confidence
-from gnnsync.methods.robust.initialisation import start_angles
+from gnnsync.methods.robust.initialisation import initial_angles
 from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
 from gnnsync.typing import FloatArray
 
+# Grid of angles on which the frequencies are fused, and rounds of the fusion.
 _GRID = 256
+_FUSION_ROUNDS = 2
+# Conjugate gradient steps per least squares solve; the next iteration continues from there.
 _SOLVE_STEPS = 100
+# The scale stops falling at this many times the noise of the inliers, or at the radians given:
+# EM under the mixture model continues from there.
+_LAST_SCALE_SIGMAS, _LAST_SCALE = 3.0, 0.02
+# Keeps the division of an edge's weight among the groups finite where none explains it.
+_LEAST_TOTAL = 1e-12
 
 
 @dataclass(frozen=True)
@@ -29,13 +37,13 @@ class GNC(ClassicalMethod):
     .. math:: \min_θ \sum_e w_e \frac{r_e^2}{r_e^2 + c^2}, \qquad
               u_e = w_e \Bigl(\frac{c^2}{r_e^2 + c^2}\Bigr)^2
 
-    is solved by least squares with weights u, c falling geometrically from `scale`; once c reaches
-    three times the noise of the believed edges, EM under the mixture model ends it. For k > 1 an
-    edge's weight is divided among the sets in proportion to how well they explain it.
+    is solved by least squares with weights u, c falling geometrically from `scale`. Once c reaches
+    three times the weighted noise, EM under the mixture model continues. For k > 1 an edge's weight
+    is divided among the groups in proportion to their u.
 
     Args:
         frequencies: k = 1 starts from the leading eigenvectors of H with offsets multiplied by
-            1..frequencies, fused node by node; 1 for the plain spectral start.
+            1..frequencies, fused node by node; 1 for the plain spectral solution.
         scale: first c, radians.
         decay: factor of c per iteration.
         max_iterations: most iterations.
@@ -62,15 +70,15 @@ class GNC(ClassicalMethod):
             fit.angles,
             converged=fit.converged,
             iterations=fit.iterations,
-            stop_reason="EM settled" if fit.converged else "iteration limit",
+            stop_reason="EM converged" if fit.converged else "iteration limit",
             edge_confidence=fit.edge_confidence,
             node_confidence=node_confidence(graph, fit, rng),
             diagnostics={"eta": fit.eta, "sigma": fit.sigma, "evidence": fit.evidence},
         )
 
     def fit(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> MixtureFit:
-        """The mixture in which the falling scale ends."""
-        angles = start_angles(graph, k, rng)
+        """The mixture fitted from the angles at the last scale."""
+        angles = initial_angles(graph, k, rng)
         if k == 1 and self.frequencies > 1:
             angles = fused_angles(graph, angles[:, 0], self.frequencies, rng)[:, None]
         operator = EdgeOperator(graph)
@@ -79,16 +87,13 @@ class GNC(ClassicalMethod):
             residual = graph.residual(angles)
             trust = (scale**2 / (scale**2 + residual**2)) ** 2
             if k > 1:
-                trust = trust**2 / np.maximum(trust.sum(axis=1, keepdims=True), 1e-12)
+                trust = trust**2 / np.maximum(trust.sum(axis=1, keepdims=True), _LEAST_TOTAL)
             trust *= graph.edge_weight[:, None]
-            steps = [
-                least_squares_shift(operator, u, -r, max_iterations=_SOLVE_STEPS)
-                for u, r in zip(trust.T, residual.T, strict=True)
-            ]
-            angles = wrap(angles + np.clip(np.stack(steps, axis=1), -1.0, 1.0))
+            step = gauss_newton_step(operator, trust, residual, max_iterations=_SOLVE_STEPS)
+            angles = wrap(angles + step)
             noise = np.sqrt((trust * residual**2).sum() / trust.sum())
             scale *= self.decay
-            if scale < 3.0 * noise or scale < 0.02:
+            if scale < _LAST_SCALE_SIGMAS * noise or scale < _LAST_SCALE:
                 break
         fit = fit_mixture(graph, angles)
         return replace(fit, iterations=iteration + fit.iterations)
@@ -114,10 +119,10 @@ def fused_angles(
     basis = np.stack(vectors, axis=1)
     waves = np.exp(1j * order[:, None] * grid)
     angles = start
-    for _ in range(2):
+    for _ in range(_FUSION_ROUNDS):
         phase = (np.exp(-1j * order * angles[:, None]) * basis).sum(axis=0)
         aligned = basis * np.exp(-1j * np.angle(phase))
-        # Relative to the present angle, so that a change of every node's zero changes nothing.
+        # Relative to the present angle, so that the nodes' zero directions do not matter.
         local = aligned * np.exp(-1j * order * angles[:, None])
         angles = wrap(angles + grid[(local.conj() @ waves).real.argmax(axis=1)])
     return angles

@@ -5,7 +5,7 @@ import pytest
 
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.outliers import observe
-from gnnsync.methods.robust.initialisation import start_angles, unmix
+from gnnsync.methods.robust.initialisation import initial_angles, unmix
 from gnnsync.metrics import angular_mse
 
 
@@ -22,9 +22,9 @@ def test_start_is_far_better_than_raw_eigenvectors():
     rng = np.random.default_rng(0)
     angles = rng.uniform(0, 2 * np.pi, (200, 2))
     graph = observe(erdos_renyi(200, 0.3, 1), angles, 0.0, rng=rng)
-    assert angular_mse(start_angles(graph, 2, np.random.default_rng(0)), angles) < 0.2
+    assert angular_mse(initial_angles(graph, 2, np.random.default_rng(0)), angles) < 0.2
 
 
 def test_more_sets_than_nodes():
     graph = observe(np.array([[0], [1]]), np.zeros((2, 1)), 0.0, rng=np.random.default_rng(0))
-    assert start_angles(graph, 3, np.random.default_rng(0)).shape == (2, 3)
+    assert initial_angles(graph, 3, np.random.default_rng(0)).shape == (2, 3)

@@ -1,4 +1,4 @@
-"""Starting angles for k sets: eigenvectors unmixed by constant modulus."""
+"""Spectral initialisation for k groups: leading eigenvectors, separated by constant modulus."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from gnnsync.linalg.eigen import top_eigenvectors
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.typing import ComplexArray, FloatArray
 
+# Random starts of the fixed-point iteration, and its steps: it converges cubically near a solution.
 _STARTS = 64
 _STEPS = 60
 
 
-def start_angles(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> FloatArray:
-    """Angles (n, k) of the k leading eigenvectors of D⁻¹H, unmixed for k > 1."""
+def initial_angles(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> FloatArray:
+    """Angles (n, k) of the k leading eigenvectors of D⁻¹H, separated by `unmix` for k > 1."""
     operator = EdgeOperator(graph)
     matrix = operator.normalised(graph.edge_weight)
     count = min(k, graph.num_nodes)
@@ -30,11 +31,11 @@ def start_angles(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> F
 def unmix(vectors: ComplexArray, rng: np.random.Generator) -> ComplexArray:
     r"""Vectors (n, k) of nearly constant modulus in the span of `vectors` (n, k).
 
-    k groups of equal size have equal leading eigenvalues, so that eigenvectors come out as an
-    arbitrary unitary mix of the k phase vectors. Each of these has |x_i| constant: the unit w that
-    minimises :math:`\sum_i (|(Xw)_i|^2 - 1)^2` is sought by the fixed-point iteration of the
+    k groups of equal size have equal leading eigenvalues, so the eigenvectors are an arbitrary
+    unitary mix of the k phase vectors. Each phase vector has constant :math:`|x_i|`: the unit w
+    that minimises :math:`\sum_i (|(Xw)_i|^2 - 1)^2` is found by the fixed-point iteration of the
     constant-modulus criterion (Godard 1980; Hyvärinen and Oja 2000 for the one-unit step), from
-    many starts. Found vectors are projected out one after the other.
+    many random starts. Vectors already found are projected out.
     """
     n, k = vectors.shape
     white = np.linalg.qr(vectors)[0] * np.sqrt(n)
@@ -46,12 +47,12 @@ def unmix(vectors: ComplexArray, rng: np.random.Generator) -> ComplexArray:
         w /= np.linalg.norm(w, axis=0)
         for _ in range(_STEPS if size > 1 else 0):
             y = white @ (left @ w)
-            # Kurtosis of unit-modulus sources is negative: w ← E[x y* |y|²]-type step, reversed.
+            # Unit-modulus sources have negative kurtosis: the step w ← E[x y* |y|²] is reversed.
             w = 2.0 * w - (white @ left).conj().T @ (y * np.abs(y) ** 2) / n
             w /= np.linalg.norm(w, axis=0)
-        spread = ((np.abs(white @ (left @ w)) ** 2 - 1.0) ** 2).mean(axis=0)
-        best = left @ w[:, spread.argmin()]
+        cost = ((np.abs(white @ (left @ w)) ** 2 - 1.0) ** 2).mean(axis=0)
+        best = left @ w[:, cost.argmin()]
         found.append(best)
-        # Orthonormal complement of what was found, in the coordinates of the span.
+        # Orthonormal complement of the vectors found, in the coordinates of the span.
         left = np.linalg.svd(np.stack(found, axis=1))[0][:, len(found) :]
     return white @ np.stack(found, axis=1)

@@ -8,10 +8,11 @@ import pytest
 from gnnsync import MeasurementGraph
 from gnnsync.angles import wrap
 from gnnsync.data.measurement import barabasi_albert, erdos_renyi, random_geometric
-from gnnsync.methods.robust.confidence.bootstrap import _drawn, closure, redraw
-from gnnsync.methods.robust.confidence.error_propagation import _arcs
+from gnnsync.methods.robust.confidence.bootstrap import bootstrap, closure, resample
+from gnnsync.methods.robust.confidence.error_propagation import triangle_arcs
 from gnnsync.methods.robust.geometric.regions import is_extended
-from gnnsync.methods.robust.noise.mixture import LAPLACE, fit_mixture
+from gnnsync.methods.robust.noise.law import LAPLACE
+from gnnsync.methods.robust.noise.mixture import fit_mixture
 from tests.methods.networks import observed
 
 
@@ -35,10 +36,10 @@ def test_which_graphs_have_regions(pairs, extended):
 
 def test_what_is_rigid_comes_again():
     graph = observed(random_geometric(150, 0.15, 1), eta=0.2, inlier_noise=0.1)
-    redrawn = redraw(graph, fit_mixture(graph, graph.angles), np.random.default_rng(0))
-    assert redrawn.steady.min() > 0.6
-    assert redrawn.steady.mean() > 0.98
-    assert redrawn.excess == 0.0
+    result = bootstrap(graph, fit_mixture(graph, graph.angles), np.random.default_rng(0))
+    assert result.recovered.min() > 0.6
+    assert result.recovered.mean() > 0.98
+    assert result.excess == 0.0
 
 
 def test_halves_that_hang_by_few_edges_do_not():
@@ -54,15 +55,15 @@ def test_halves_that_hang_by_few_edges_do_not():
     noise = np.where(outlier, rng.uniform(-3, 3, len(outlier)), noise)
     offset = angles[index[0]] - angles[index[1]] + noise
     graph = MeasurementGraph(index, offset, 80, angles=angles)
-    steady = redraw(graph, _at_truth(graph), np.random.default_rng(0)).steady
-    assert steady.mean() < 0.9
+    recovered = bootstrap(graph, _at_truth(graph), np.random.default_rng(0)).recovered
+    assert recovered.mean() < 0.9
 
 
 @pytest.mark.parametrize("dof", [np.inf, 4.0, LAPLACE])
 def test_drawn_offsets_have_the_noise_of_the_fit(dof):
     graph = observed(erdos_renyi(200, 0.3, 1), eta=0.3, inlier_noise=0.1)
     fit = replace(_at_truth(graph), dof=dof)
-    drawn = _drawn(graph, fit, np.random.default_rng(0))
+    drawn = resample(graph, fit, np.random.default_rng(0))
     residual = np.abs(drawn.residual(fit.angles)[:, 0])
     assert drawn.num_edges == graph.num_edges
     assert (residual > 0.9).mean() == pytest.approx(0.3 * (1 - 0.9 / np.pi), abs=0.03)
@@ -86,10 +87,10 @@ def test_closure_of_independent_noise_is_one_and_of_turned_nodes_nothing():
 def test_noise_that_edges_share_falls_short():
     """Every edge has the mean of the noise with which its two ends see their common neighbours."""
     graph = observed(random_geometric(200, 0.15, 1), inlier_noise=0.02)
-    side, near, far = _arcs(graph, graph.triangles)
+    side, near, far = triangle_arcs(graph, graph.triangles)
     drawn = np.random.default_rng(1).standard_normal(2 * graph.num_edges)
     count = np.maximum(np.bincount(side, minlength=graph.num_edges), 1)
     shared = np.bincount(side, drawn[near] - drawn[far], graph.num_edges) / np.sqrt(count)
     smooth = graph.replace(offset=graph.offset + 0.1 * shared)
     fit = fit_mixture(smooth, graph.angles)
-    assert redraw(smooth, fit, np.random.default_rng(0)).excess > 0.05
+    assert bootstrap(smooth, fit, np.random.default_rng(0)).excess > 0.05

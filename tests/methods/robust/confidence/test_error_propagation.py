@@ -5,9 +5,9 @@ import pytest
 
 from gnnsync.data.measurement import erdos_renyi, random_geometric
 from gnnsync.methods.robust.confidence.error_propagation import (
-    _arcs,
-    independent_spread,
-    shared_spread,
+    independent_noise_error,
+    shared_noise_error,
+    triangle_arcs,
     weighted_median,
 )
 from gnnsync.methods.robust.noise.mixture import fit_mixture
@@ -23,7 +23,7 @@ def _ends(graph, arc):
 
 def test_arcs_lead_from_the_ends_of_a_side_to_the_third_node():
     graph = observed(erdos_renyi(30, 0.4, 1))
-    side, near, far = _arcs(graph, graph.triangles)
+    side, near, far = triangle_arcs(graph, graph.triangles)
     assert len(side) == 3 * len(graph.triangles)
     (near_from, near_to), (far_from, far_to) = _ends(graph, near), _ends(graph, far)
     np.testing.assert_array_equal(near_from, graph.src[side])
@@ -37,7 +37,7 @@ def test_independent_noise_averages_out():
     fit = fit_mixture(graph, graph.angles)
     rng = np.random.default_rng(0)
     every = np.ones(50, dtype=bool)
-    spread = independent_spread(graph, fit, np.ones(graph.num_edges), every, rng)
+    spread = independent_noise_error(graph, fit, np.ones(graph.num_edges), every, rng)
     expected = fit.sigma * np.sqrt(49) / 50
     assert np.sqrt((spread**2).mean()) == pytest.approx(expected, rel=0.1)
 
@@ -47,10 +47,10 @@ def test_shared_noise_does_not():
     fit = fit_mixture(graph, graph.angles)
     residual, one = graph.residual(fit.angles)[:, 0], np.ones(graph.num_edges)
     every = np.ones(150, dtype=bool)
-    alone = independent_spread(graph, fit, one, every, np.random.default_rng(0))
-    shared = shared_spread(graph, one, residual, np.random.default_rng(0))
+    alone = independent_noise_error(graph, fit, one, every, np.random.default_rng(0))
+    shared = shared_noise_error(graph, one, residual, np.random.default_rng(0))
     assert np.median(shared) > 1.5 * np.median(alone)
-    twice = shared_spread(graph, one, 2 * residual, np.random.default_rng(0))
+    twice = shared_noise_error(graph, one, 2 * residual, np.random.default_rng(0))
     np.testing.assert_allclose(twice, 2 * shared)
 
 

@@ -9,8 +9,8 @@ from gnnsync.angles import wrap
 from gnnsync.data.measurement import random_geometric
 from gnnsync.methods.auto import Auto
 from gnnsync.methods.irls import IRLS
-from gnnsync.methods.robust.geometric.branches import branch_votes, likeliest_tree
-from gnnsync.methods.robust.geometric.regions import branch_turns
+from gnnsync.methods.robust.geometric.branches import most_probable_tree, supported_rotations
+from gnnsync.methods.robust.geometric.rotation import branch_rotations
 from gnnsync.methods.robust.noise.mixture import fit_mixture
 from gnnsync.metrics import angular_mse
 from tests.methods.networks import observed
@@ -37,7 +37,7 @@ def tracks(n=300, closures=240, eta=0.1, sigma=0.02, seed=0):
 def test_the_likeliest_tree_is_a_maximum_spanning_tree():
     graph = observed(random_geometric(60, 0.2, 1))
     belief = np.random.default_rng(0).random(graph.num_edges)
-    tree = likeliest_tree(graph, belief)
+    tree = most_probable_tree(graph, belief)
     other = nx.Graph()
     other.add_weighted_edges_from(zip(*graph.edge_index.tolist(), belief.tolist(), strict=True))
     best = nx.maximum_spanning_tree(other).size(weight="weight")
@@ -46,7 +46,7 @@ def test_the_likeliest_tree_is_a_maximum_spanning_tree():
 
 def test_branches_are_what_hangs_by_an_edge():
     graph = observed(random_geometric(60, 0.2, 1))
-    tree = likeliest_tree(graph, np.random.default_rng(0).random(graph.num_edges))
+    tree = most_probable_tree(graph, np.random.default_rng(0).random(graph.num_edges))
     whole = nx.Graph(graph.edge_index[:, tree.edge[tree.edge >= 0]].T.tolist())
     root = int(np.flatnonzero(tree.parent < 0)[0])
     for node in range(0, 60, 7):
@@ -61,15 +61,15 @@ def test_branches_are_what_hangs_by_an_edge():
 def test_of_parallel_edges_the_more_believed_is_in_the_tree():
     index = np.array([[0, 1, 0], [1, 0, 1]])
     graph = MeasurementGraph(index, np.zeros(3), 2)
-    tree = likeliest_tree(graph, np.array([0.1, 0.9, 0.5]))
+    tree = most_probable_tree(graph, np.array([0.1, 0.9, 0.5]))
     assert sorted(tree.edge.tolist()) == [-1, 1]
 
 
 def test_every_edge_that_crosses_votes_for_the_turn_that_fulfils_it():
     graph = observed(random_geometric(60, 0.2, 1), eta=0.2, inlier_noise=0.1)
     angles = np.random.default_rng(1).uniform(0, 6, 60)
-    tree = likeliest_tree(graph, np.random.default_rng(0).random(graph.num_edges))
-    branch, vote = branch_votes(graph, tree, angles)
+    tree = most_probable_tree(graph, np.random.default_rng(0).random(graph.num_edges))
+    branch, vote = supported_rotations(graph, tree, angles)
     for node in (3, 17, 40):
         inside = np.zeros(60, dtype=bool)
         inside[tree.branch(node)] = True
@@ -83,12 +83,12 @@ def test_every_edge_that_crosses_votes_for_the_turn_that_fulfils_it():
 
 def test_a_branch_that_hangs_by_a_wrong_edge_is_turned():
     graph = tracks(eta=0.0)
-    tree = likeliest_tree(graph, np.ones(graph.num_edges))
+    tree = most_probable_tree(graph, np.ones(graph.num_edges))
     node = int(np.argsort(np.abs(tree.size - 60), kind="stable")[0])
     angles = graph.angles.copy()
     angles[tree.branch(node)] += 1.3
     fit = fit_mixture(graph, angles, move=False)
-    best = max(branch_turns(graph, fit), key=lambda turn: turn.gain)
+    best = max(branch_rotations(graph, fit), key=lambda turn: turn.gain)
     assert angular_mse(best.applied(fit.angles), graph.angles) < angular_mse(angles, graph.angles)
     assert np.abs(wrap(best.by)) == pytest.approx([1.3], abs=0.1)
 

@@ -7,9 +7,14 @@ import numpy as np
 from gnnsync.data.measurement import random_geometric
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.auto import Auto
-from gnnsync.methods.robust.geometric.growth import core_about, grow, grown, two_agree
-from gnnsync.methods.robust.initialisation import start_angles
-from gnnsync.methods.robust.noise.local_search import settle
+from gnnsync.methods.robust.geometric.growth import (
+    core_around,
+    grow_core,
+    grow_from_cores,
+    two_fits_agree,
+)
+from gnnsync.methods.robust.initialisation import initial_angles
+from gnnsync.methods.robust.noise.local_search import local_search
 from gnnsync.methods.robust.noise.mixture import fit_mixture
 from gnnsync.metrics import angular_mse
 from tests.methods.networks import observed
@@ -27,8 +32,8 @@ def test_where_waves_hide_the_sets():
     """The unmixed eigenvectors settle far from the truth; what grows from a corner does not."""
     graph = geometric(k=3, n=250, p=0.15, seed=3, inlier_noise=0.05)
     rng = np.random.default_rng(0)
-    spectral = settle(graph, start_angles(graph, 3, rng))
-    fit, certain = grown(graph, 3, rng)
+    spectral = local_search(graph, initial_angles(graph, 3, rng))
+    fit, certain = grow_from_cores(graph, 3, rng)
     assert certain
     assert angular_mse(spectral.angles, graph.angles) > 0.3
     assert angular_mse(fit.angles, graph.angles) < 0.05
@@ -38,15 +43,15 @@ def test_where_waves_hide_the_sets():
 def test_a_true_core_grows_into_the_truth():
     graph = geometric(inlier_noise=0.05)
     matrix = adjacency(graph)
-    core = core_about(matrix, 0, 50)
+    core = core_around(matrix, 0, 50)
     part = graph.subgraph(core)[0]
-    angles = grow(graph, matrix, core, fit_mixture(part, part.angles))
+    angles = grow_core(graph, matrix, core, fit_mixture(part, part.angles))
     assert angular_mse(angles, graph.angles) < 0.02
 
 
 def test_a_core_is_connected_and_close():
     graph = geometric()
-    core = core_about(adjacency(graph), 5, 40)
+    core = core_around(adjacency(graph), 5, 40)
     assert core[0] == 5
     assert len(set(core.tolist())) == 40
     part = graph.subgraph(core)[0]
@@ -56,7 +61,7 @@ def test_a_core_is_connected_and_close():
 
 def test_a_core_ends_where_its_component_ends():
     pairs = np.array([[0, 1, 3], [1, 2, 4]])
-    assert sorted(core_about(adjacency(observed(pairs)), 0, 10).tolist()) == [0, 1, 2]
+    assert sorted(core_around(adjacency(observed(pairs)), 0, 10).tolist()) == [0, 1, 2]
 
 
 def test_two_agree_if_nearly_all_nodes_are_in_the_same_places():
@@ -66,15 +71,15 @@ def test_two_agree_if_nearly_all_nodes_are_in_the_same_places():
     few, many = fit.angles.copy(), fit.angles.copy()
     few[:3] += 1.0
     many[:20] += 1.0
-    assert not two_agree([fit])
-    assert two_agree([fit, turned])
-    assert two_agree([fit, replace(fit, angles=few)])
-    assert not two_agree([fit, replace(fit, angles=many)])
+    assert not two_fits_agree([fit])
+    assert two_fits_agree([fit, turned])
+    assert two_fits_agree([fit, replace(fit, angles=few)])
+    assert not two_fits_agree([fit, replace(fit, angles=many)])
     worse = replace(fit, angles=many, evidence=fit.evidence - 1.0)
-    assert two_agree([worse, fit, turned])
+    assert two_fits_agree([worse, fit, turned])
 
 
 def test_same_seed_same_fit():
     graph = geometric(n=120, inlier_noise=0.1)
-    one, two = (grown(graph, 2, np.random.default_rng(4))[0] for _ in range(2))
+    one, two = (grow_from_cores(graph, 2, np.random.default_rng(4))[0] for _ in range(2))
     assert np.array_equal(one.angles, two.angles)

@@ -8,8 +8,9 @@ from gnnsync.angles import wrap
 from gnnsync.data.measurement import erdos_renyi, random_geometric
 from gnnsync.errors import GnnsyncError
 from gnnsync.methods.robust.geometric import regions
-from gnnsync.methods.robust.geometric.regions import Turn, best_turn, find_regions, turn_regions
-from gnnsync.methods.robust.noise.local_search import settle
+from gnnsync.methods.robust.geometric.regions import find_regions
+from gnnsync.methods.robust.geometric.rotation import RegionRotation, best_rotation, rotate_regions
+from gnnsync.methods.robust.noise.local_search import local_search
 from gnnsync.methods.robust.noise.mixture import fit_mixture
 from gnnsync.metrics import angular_mse
 from tests.methods.networks import SHAPES, observed
@@ -36,9 +37,9 @@ def test_a_turned_region_stays_turned_unless_it_is_turned_as_a_whole():
     nodes = left_half(graph)
     turned = graph.angles.copy()
     turned[nodes] += 2.0
-    stuck = settle(graph, turned)
+    stuck = local_search(graph, turned)
     assert angular_mse(stuck.angles, graph.angles) > 0.5
-    freed = turn_regions(graph, stuck, rng())
+    freed = rotate_regions(graph, stuck, rng())
     assert freed.evidence > stuck.evidence
     assert angular_mse(freed.angles, graph.angles) < 0.02
 
@@ -48,7 +49,7 @@ def test_sets_that_changed_places_are_put_back():
     nodes = left_half(graph)
     changed = graph.angles.copy()
     changed[nodes] = changed[nodes][:, ::-1] + [0.7, -1.1]
-    turn = best_turn(graph, fit_mixture(graph, changed, move=False), nodes)
+    turn = best_rotation(graph, fit_mixture(graph, changed, move=False), nodes)
     assert turn.into.tolist() == [1, 0]
     assert wrap(turn.by - [-0.7, 1.1]) == pytest.approx([0.0, 0.0], abs=0.05)
     assert angular_mse(turn.applied(changed), graph.angles) < 1e-3
@@ -56,8 +57,8 @@ def test_sets_that_changed_places_are_put_back():
 
 def test_what_is_right_is_left_alone():
     graph = geometric()
-    fit = settle(graph, graph.angles)
-    assert turn_regions(graph, fit, rng()) is fit
+    fit = local_search(graph, graph.angles)
+    assert rotate_regions(graph, fit, rng()) is fit
 
 
 def test_direction_and_common_turn_do_not_matter():
@@ -70,8 +71,8 @@ def test_direction_and_common_turn_do_not_matter():
         edge_index=np.where(flip, graph.edge_index[::-1], graph.edge_index),
         offset=np.where(flip, -graph.offset, graph.offset),
     )
-    one = best_turn(graph, fit_mixture(graph, start, move=False), nodes)
-    two = best_turn(back, fit_mixture(back, wrap(start + 1.0), move=False), nodes)
+    one = best_rotation(graph, fit_mixture(graph, start, move=False), nodes)
+    two = best_rotation(back, fit_mixture(back, wrap(start + 1.0), move=False), nodes)
     assert one.by == pytest.approx(two.by, abs=1e-9)
     assert one.gain == pytest.approx(two.gain, rel=1e-3)
     assert wrap(one.by + 2.0) == pytest.approx([0.0], abs=0.05)
@@ -99,8 +100,8 @@ def test_parts_without_believed_edges_between_them_are_regions():
 
 def test_a_region_without_border_stays():
     graph = geometric()
-    turn = best_turn(graph, settle(graph, graph.angles), np.arange(graph.num_nodes))
-    assert isinstance(turn, Turn)
+    turn = best_rotation(graph, local_search(graph, graph.angles), np.arange(graph.num_nodes))
+    assert isinstance(turn, RegionRotation)
     assert turn.gain == 0.0
 
 
@@ -129,7 +130,7 @@ def test_several_regions_at_once():
     turned[50:75] -= 1.5
     fit = fit_mixture(graph, turned, max_iterations=5)
     assert angular_mse(fit.angles, graph.angles) > 0.5
-    assert angular_mse(turn_regions(graph, fit, rng()).angles, graph.angles) < 0.01
+    assert angular_mse(rotate_regions(graph, fit, rng()).angles, graph.angles) < 0.01
 
 
 def test_a_part_whose_eigenvectors_are_not_found_is_left_whole(monkeypatch):
@@ -144,5 +145,5 @@ def test_a_part_whose_eigenvectors_are_not_found_is_left_whole(monkeypatch):
 @pytest.mark.parametrize("shape", ["path", "cycle", "star", "tree"])
 def test_thin_graphs(shape):
     graph = observed(SHAPES[shape], inlier_noise=0.1)
-    fit = settle(graph, graph.angles)
-    assert turn_regions(graph, fit, rng()).evidence >= fit.evidence
+    fit = local_search(graph, graph.angles)
+    assert rotate_regions(graph, fit, rng()).evidence >= fit.evidence

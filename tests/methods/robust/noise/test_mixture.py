@@ -6,8 +6,8 @@ import pytest
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.outliers import observe
 from gnnsync.graph import MeasurementGraph
-from gnnsync.methods.robust.noise.local_search import settle, strongest_agreement
-from gnnsync.methods.robust.noise.mixture import fit_mixture, vote_trust
+from gnnsync.methods.robust.noise.local_search import local_search, strongest_agreement
+from gnnsync.methods.robust.noise.mixture import fit_mixture, node_trust
 from gnnsync.metrics import angular_mse
 
 
@@ -79,7 +79,7 @@ def test_settle_brings_misplaced_nodes_home():
     graph = network(0.6)
     start = graph.angles.copy()
     start[:12] += np.random.default_rng(2).uniform(1, 5, (12, 1))
-    fit = settle(graph, start)
+    fit = local_search(graph, start)
     assert angular_mse(fit.angles, graph.angles) < 1e-10
 
 
@@ -102,6 +102,6 @@ def test_vote_trust_is_low_where_edges_are_few():
         group=None,
     )
     start = np.append(graph.angles, [[0.0]], axis=0)
-    confidence = vote_trust(lone, fit_mixture(lone, start))
+    confidence = node_trust(lone, fit_mixture(lone, start))
     assert confidence[:120].min() > 0.99
     assert confidence[120, 0] < 0.75

@@ -56,12 +56,12 @@ def test_a_suspect_turns_with_its_settled_neighbours():
     path = MeasurementGraph(np.stack([np.arange(6), np.arange(1, 7)]), np.zeros(6), 7)
     difference = np.array([0.1, 9.0, 0.3, 9.0, 9.0, 9.0, 0.7])
     suspect = np.isin(np.arange(7), [1, 3, 4, 5])
-    turn = noisy_nodes._local_turn(path, difference, suspect)
+    turn = noisy_nodes._local_rotation(path, difference, suspect)
     assert turn[[1, 3, 4, 5]] == pytest.approx([0.2, 0.3, 0.5, 0.7])
 
 
 def test_a_suspect_far_from_settled_nodes_takes_the_common_turn():
     path = MeasurementGraph(np.stack([np.arange(5), np.arange(1, 6)]), np.zeros(5), 6)
     suspect = np.arange(6) > 1
-    turn = noisy_nodes._local_turn(path, np.full(6, 0.4), suspect)
+    turn = noisy_nodes._local_rotation(path, np.full(6, 0.4), suspect)
     assert turn[2:] == pytest.approx(np.full(4, 0.4))

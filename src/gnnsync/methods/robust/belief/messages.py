@@ -1,4 +1,4 @@
-"""Belief propagation on the circle: messages are densities on equally spaced bins."""
+"""Messages of belief propagation on the circle: densities on equally spaced bins."""
 
 from __future__ import annotations
 
@@ -12,33 +12,45 @@ from scipy import fft
 
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.robust.noise.law import SIGMA_MAX
+from gnnsync.methods.robust.noise.mixture import limit_share
+from gnnsync.methods.robust.noise.placement import cell_of
 from gnnsync.typing import FloatArray, IntArray
 
 Table = NDArray[np.float32]
 
-# A kernel narrower than this many bins is not resolved.
+# A kernel narrower than this many bins is not resolved: its Fourier coefficients are cut off.
 _LEAST_BINS = 0.6
+# Part of the old message in the new one, which prevents oscillation.
 _DAMPING = 0.3
-# Weight of the uniform law in every share and in η: neither may vanish, or it could not return.
+# The shares of the groups and η are kept above this: at exactly 0 EM could not raise them again.
 _LEAST_SHARE = 1e-3
-# Entries of a message table that are worked on at a time.
+# Largest probability that an edge does not measure a group: a message is never quite uniform.
+_MOST_BACKGROUND = 1.0 - 1e-6
+# Least mean cosine of the noise, whose logarithm gives σ.
+_LEAST_COSINE = 1e-6
+# Added to probabilities before their logarithm is taken.
+_TINY = 1e-30
+# Log probabilities with less curvature than this at their peak are flat.
+_FLAT = -1e-9
+# Entries of a message table that are worked on at a time: they fit a processor cache.
 _BLOCK = 1 << 17
 
 
 @dataclass
 class Messages:
-    r"""Messages of k fields of angles over the 2m arcs of a graph, all relative to uniform.
+    r"""Messages of k groups of angles over the 2m arcs of a graph, all relative to uniform.
 
     With the edge factor :math:`η/2π + \sum_l π_l N_{σ_e}(θ_{s,l} - θ_{t,l} - a_e)` the message of
-    set l along an arc is
+    group l along an arc is
 
     .. math:: M(θ) = c + (1-c)\,(N_{σ_e} * b)(θ - a), \qquad b \propto p \prod M',
 
-    b the sender's belief without the receiver's own message, p the density of angles if known, c
-    the probability that the edge measures something else (an outlier, or another set as these
-    stand). The convolution is a product of Fourier coefficients, :math:`e^{-q²σ_e²/2 - iqa}`.
-    Angles are relative to those given at the start, so that a change of every node's zero changes
-    nothing.
+    with b the sender's belief without the receiver's own message, p the density of angles if known,
+    and c the probability that the edge measures something else (an outlier, or another group under
+    the current beliefs). The convolution is a product of Fourier coefficients,
+    :math:`e^{-q²σ_e²/2 - iqa}`. Angles are relative to `origin`, so that a different zero direction
+    of every node gives the same result.
 
     Args:
         graph: n nodes, m edges.
@@ -69,23 +81,24 @@ class Messages:
             np.where((order < m)[:, None], 1.0, -1.0) * -graph.residual(self.origin)[self.edge]
         )
         weight = graph.edge_weight / graph.edge_weight.mean()
-        self.spread = None if graph.weight is None else (1.0 / weight)[self.edge]
+        # Variance of each arc's noise in units of σ²; None if all edges weigh the same.
+        self.variance_factor = None if graph.weight is None else (1.0 / weight)[self.edge]
         self.messages: list[Table | None] = [None] * self.k
         self.log_prior: list[Table | None] = [None] * self.k
         self._background_from(np.ones((m, self.k)))
 
     @property
     def k(self) -> int:
-        """Number of sets."""
+        """Number of groups."""
         return self.origin.shape[1]
 
     @property
     def eta(self) -> float:
-        """Outlier fraction as it stands."""
+        """Current estimate of the outlier fraction."""
         return float(1.0 - self.share.sum())
 
     def start(self, concentration: FloatArray) -> None:
-        """First messages: every node (n, k) near its origin, as von Mises as it is certain."""
+        """First messages: von Mises beliefs around the origin, of given concentration (n, k)."""
         bump = np.cos(TWO_PI * np.arange(self.bins) / self.bins) - 1.0
         for group in range(self.k):
             belief = np.exp(concentration[:, group, None] * bump)
@@ -97,7 +110,7 @@ class Messages:
             self.messages[group] = table
 
     def sweep(self) -> float:
-        """Update all messages once; returns the mean change."""
+        """Update all messages once; returns the mean absolute change."""
         change = 0.0
         for group in range(self.k):
             old, belief = self._table(group), self._log_belief(group)
@@ -116,6 +129,52 @@ class Messages:
     def learn(self, *, noise: bool) -> FloatArray:
         """EM step for the shares and, if `noise`, σ; returns edge posteriors (m, k)."""
         m = self.graph.num_edges
+        fit, cosine = self._edge_densities(noise=noise)
+        self._background_from(fit)
+        part = self.share * fit
+        member = part / (part.sum(axis=1) + self.eta)[:, None]
+        self.share = limit_share(member.mean(axis=0), _LEAST_SHARE)
+        if noise:
+            # R = E cos δ over the inliers, and σ² = -2 log R for wrapped normal noise; an edge of
+            # weight w has 1/w of the variance.
+            weight = np.ones(m)
+            if self.variance_factor is not None:
+                weight[self.edge] = 1.0 / self.variance_factor
+            lost = (member * (1.0 - cosine / fit) * weight[:, None]).sum() / member.sum()
+            sigma = np.sqrt(-2.0 * np.log(max(1.0 - lost, _LEAST_COSINE)))
+            self.sigma = float(np.clip(sigma, self.least_sigma, SIGMA_MAX))
+        return member
+
+    @property
+    def least_sigma(self) -> float:
+        """σ of the narrowest kernel that the bins resolve."""
+        return _LEAST_BINS * TWO_PI / self.bins
+
+    def refine_bins(self) -> None:
+        """Double the number of bins by linear interpolation of the messages."""
+        for group in range(self.k):
+            table = self._table(group)
+            fine = np.repeat(table, 2, axis=1)
+            fine[:, 1::2] = 0.5 * (table + np.roll(table, -1, axis=1))
+            self.messages[group] = fine
+        self.bins *= 2
+
+    def set_prior(self, density: list[FloatArray]) -> None:
+        """Use a density of angles per group, on any grid, relative to uniform."""
+        grid = TWO_PI * np.arange(self.bins) / self.bins
+        for group, values in enumerate(density):
+            angle = self.origin[:, group, None] + grid
+            nearest = values[cell_of(angle, len(values))]
+            self.log_prior[group] = np.log(nearest).astype(np.float32)
+
+    def marginals(self) -> FloatArray:
+        """Probabilities (n, k, B) of every node's bins, relative to `origin`."""
+        tables = [_normalised(self._log_belief(group)) for group in range(self.k)]
+        return np.stack(tables, axis=1).astype(np.float64) / self.bins
+
+    def _edge_densities(self, *, noise: bool) -> tuple[FloatArray, FloatArray]:
+        """Density (m, k) of each offset under the beliefs; the same times cos δ, if `noise`."""
+        m = self.graph.num_edges
         fit, cosine = np.empty((m, self.k)), np.zeros((m, self.k))
         forward = np.flatnonzero(self.back > np.arange(2 * m))  # one arc of each edge is enough
         for group in range(self.k):
@@ -129,52 +188,10 @@ class Messages:
                 if noise:
                     tilted = self._carried(group, cavity, arcs, tilted=True)
                     cosine[edge, group] = (tilted * other).mean(axis=1)
-        fit = np.maximum(fit, 1e-30)
-        self._background_from(fit)
-        part = self.share * fit
-        member = part / (part.sum(axis=1) + self.eta)[:, None]
-        share = np.maximum(member.mean(axis=0), _LEAST_SHARE)
-        self.share = share * min(1.0, (1.0 - _LEAST_SHARE) / share.sum())
-        if noise:
-            # R = E cos δ over the believed edges, and σ² = -2 log R for wrapped normal noise; an
-            # edge of weight w has 1/w of the variance.
-            weight = np.ones(m)
-            if self.spread is not None:
-                weight[self.edge] = 1.0 / self.spread
-            lost = (member * (1.0 - cosine / fit) * weight[:, None]).sum() / member.sum()
-            sigma = np.sqrt(-2.0 * np.log(max(1.0 - lost, 1e-6)))
-            self.sigma = float(np.clip(sigma, self.least_sigma, 1.5))
-        return member
-
-    @property
-    def least_sigma(self) -> float:
-        """The narrowest kernel that the bins resolve."""
-        return _LEAST_BINS * TWO_PI / self.bins
-
-    def refine_bins(self) -> None:
-        """Twice as many bins, messages interpolated."""
-        for group in range(self.k):
-            table = self._table(group)
-            fine = np.repeat(table, 2, axis=1)
-            fine[:, 1::2] = 0.5 * (table + np.roll(table, -1, axis=1))
-            self.messages[group] = fine
-        self.bins *= 2
-
-    def set_prior(self, density: list[FloatArray]) -> None:
-        """Use a density of angles per set, on any grid, relative to uniform."""
-        grid = TWO_PI * np.arange(self.bins) / self.bins
-        for group, values in enumerate(density):
-            angle = self.origin[:, group, None] + grid
-            cell = np.rint(np.mod(angle, TWO_PI) / TWO_PI * len(values)).astype(np.int64)
-            self.log_prior[group] = np.log(values[cell % len(values)]).astype(np.float32)
-
-    def marginals(self) -> FloatArray:
-        """Probabilities (n, k, B) of every node's bins, relative to `origin`."""
-        tables = [_normalised(self._log_belief(group)) for group in range(self.k)]
-        return np.stack(tables, axis=1).astype(np.float64) / self.bins
+        return np.maximum(fit, _TINY), cosine
 
     def _blocks(self, rows: int) -> Iterator[slice]:
-        """Rows of a table in portions that fit the cache, with all that is computed of them."""
+        """Rows of a table in portions that fit the cache with their intermediate results."""
         size = max(_BLOCK // self.bins, 1)
         return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
 
@@ -208,42 +225,43 @@ class Messages:
         *,
         tilted: bool = False,
     ) -> Table:
-        """Beliefs of arcs moved by their offsets and blurred by the noise.
+        """Beliefs of arcs shifted by their offsets and convolved with the noise law.
 
         `tilted` multiplies the noise law by the cosine of the noise.
         """
         order = np.arange(self.bins // 2 + 1, dtype=np.float64)
         variance = max(self.sigma, self.least_sigma) ** 2
-        spread = None if self.spread is None else self.spread[arcs, None]
+        factors = None if self.variance_factor is None else self.variance_factor[arcs, None]
 
         def blur(q: FloatArray) -> FloatArray:
             exponent = -0.5 * variance * q**2
-            return np.exp(exponent if spread is None else exponent * spread)
+            return np.exp(exponent if factors is None else exponent * factors)
 
-        # cos(δ)·N(δ) has the mean of the neighbouring Fourier coefficients.
+        # The Fourier coefficients of cos(δ)·N(δ) are the means of the neighbouring ones of N.
         factor = 0.5 * (blur(order - 1) + blur(order + 1)) if tilted else blur(order)
         # Powers of exp(-ia) by repeated multiplication would lose accuracy; one exp is as cheap.
-        turn = order.astype(np.float32) * self.shift[arcs, group, None].astype(np.float32)
+        phase = order.astype(np.float32) * self.shift[arcs, group, None].astype(np.float32)
         spectrum = fft.rfft(cavity, axis=1)
-        rotation = np.empty(turn.shape, dtype=np.complex64)
-        np.cos(turn, out=rotation.real)
-        np.sin(turn, out=rotation.imag)
+        rotation = np.empty(phase.shape, dtype=np.complex64)
+        np.cos(phase, out=rotation.real)
+        np.sin(phase, out=rotation.imag)
         spectrum *= np.conj(rotation, out=rotation)
         spectrum *= factor.astype(np.float32)
         carried = fft.irfft(spectrum, n=self.bins, axis=1)
         return np.maximum(carried, 0.0, out=carried) if not tilted else carried
 
     def _mixed(self, group: int, carried: Table, arcs: slice) -> Table:
+        """c + (1 - c)·carried, in place."""
         background = self.background[self.edge[arcs], group].astype(np.float32)[:, None]
         carried *= 1.0 - background
         carried += background
         return carried
 
     def _background_from(self, fit: FloatArray) -> None:
-        """c (m, k): outlier or another set, against this set, other sets as they fit now."""
+        """Set c (m, k), the probability of an outlier or another group, from densities (m, k)."""
         part = self.share * fit
         others = np.maximum(part.sum(axis=1, keepdims=True) - part, 0.0) + self.eta
-        self.background = np.clip(others / (others + self.share), _LEAST_SHARE, 1.0 - 1e-6)
+        self.background = np.clip(others / (others + self.share), _LEAST_SHARE, _MOST_BACKGROUND)
 
 
 def point_estimates(
@@ -253,18 +271,19 @@ def point_estimates(
     bins = marginals.shape[2]
     top = marginals.argmax(axis=2)
     near = [
-        np.log(np.take_along_axis(marginals, (top + d)[..., None] % bins, 2)[..., 0] + 1e-30)
+        np.log(np.take_along_axis(marginals, (top + d)[..., None] % bins, 2)[..., 0] + _TINY)
         for d in (-1, 0, 1)
     ]
     # Vertex of the parabola through the three log probabilities.
     bend = near[0] - 2 * near[1] + near[2]
-    inside = np.divide(0.5 * (near[0] - near[2]), bend, out=np.zeros_like(bend), where=bend < -1e-9)
+    inside = np.divide(0.5 * (near[0] - near[2]), bend, out=np.zeros_like(bend), where=bend < _FLAT)
     mode = wrap(origin + TWO_PI * (top + np.clip(inside, -0.5, 0.5)) / bins)
     mean = marginals @ np.exp(2j * np.pi * np.arange(bins) / bins)
     return mode, wrap(origin + np.angle(mean)), np.abs(mean)
 
 
 def _normalised(log_table: Table) -> Table:
+    """exp of each row, scaled to mean 1; in place."""
     log_table -= log_table.max(axis=1, keepdims=True)
     np.exp(log_table, out=log_table)
     log_table /= log_table.mean(axis=1, keepdims=True)

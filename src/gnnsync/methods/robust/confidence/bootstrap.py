@@ -1,4 +1,4 @@
-"""What comes again when a network is drawn anew from its own solution."""
+"""Parametric bootstrap: resample offsets from the fit, solve again, count recovered nodes."""
 
 from __future__ import annotations
 
@@ -9,110 +9,118 @@ import numpy as np
 from gnnsync.angles import wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.cemp import CEMPGCW
-from gnnsync.methods.robust.geometric.regions import turn_regions
-from gnnsync.methods.robust.initialisation import start_angles
-from gnnsync.methods.robust.noise.local_search import settle
-from gnnsync.methods.robust.noise.mixture import LAPLACE, MixtureFit
+from gnnsync.methods.robust.geometric.rotation import rotate_regions
+from gnnsync.methods.robust.initialisation import initial_angles
+from gnnsync.methods.robust.noise.law import sample_noise
+from gnnsync.methods.robust.noise.local_search import local_search
+from gnnsync.methods.robust.noise.mixture import MixtureFit, relative_weight
 from gnnsync.metrics import aligned_error
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.topology import Triangles, draw_triangles
 from gnnsync.typing import FloatArray
 
-# Networks drawn, how many are enough if all their nodes come out as they were, and edges of all of
-# them beyond which fewer are drawn, to end within a second or so.
-_DRAWS, _ENOUGH = 6, 2
-_ALL = 0.98
+# Most resampled networks, and fewest; fewer where all of them together would exceed _EDGES edges,
+# which bounds the time to about a second.
+_MOST_SAMPLES, _FEWEST_SAMPLES = 6, 2
 _EDGES = 36_000
-# Rounds of jumps in which a drawn network settles.
-_ROUNDS = 3
-# Attempts at turning its regions.
-_TURNS = 3
-# Standard errors of the closure, about 1/√(believed edges), by which it must fall short.
-_ERRORS = 2.0
-# Triangles over which offsets are added up.
+# Share of recovered nodes above which the fewest samples are enough.
+_RECOVERED = 0.98
+# Rounds of the local search in a resampled network, and attempts at rotating its regions.
+_SEARCH_ROUNDS = 3
+_ROTATION_ATTEMPTS = 3
+# Standard errors of the closure, about 1/√(inlier edges), by which it must fall short.
+_STANDARD_ERRORS = 2.0
+# Triangles from which the closure is estimated.
 _TRIANGLES = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class Redrawn:
-    """How a solution fares on networks drawn from it.
+class BootstrapResult:
+    """How well the solver recovers a solution from networks resampled from it.
 
     Args:
-        steady: (n,) share of the drawn networks in which a node comes out within `NODE_TOLERANCE`
-            of the angle it was drawn with (the mean over all nodes counts as one more network).
+        recovered: (n,) share of the resampled networks in which a node is found within
+            `NODE_TOLERANCE` of the angle that the offsets were sampled with (the mean over all
+            nodes counts as one more network).
         excess: part by which the closure (see `closure`) of the measured offsets falls short of
-            that of drawn ones, whose noise is independent, beyond chance; 0 if it does not.
+            that of resampled ones, whose noise is independent, beyond chance; 0 if it does not.
     """
 
-    steady: FloatArray
+    recovered: FloatArray
     excess: float
 
 
-def redraw(graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator) -> Redrawn:
-    """Draw networks with the angles, inliers and noise of `fit` (k = 1), and solve them anew.
+def bootstrap(
+    graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator
+) -> BootstrapResult:
+    """Resample networks with the angles, inliers and noise of `fit` (k = 1), and solve them.
 
-    Where whole regions are turned against one another every node agrees with its neighbours, and
-    nothing local tells. But a solver that loses its way on networks like this one will have done
-    so here: a parametric bootstrap (Efron and Tibshirani 1993, ch. 6) counts how often.
+    Where whole regions are rotated against one another every node agrees with its neighbours, and
+    no local test finds the error. But a solver that fails on networks like this one may have failed
+    here: the parametric bootstrap (Efron and Tibshirani 1993, ch. 6) counts how often.
     """
     triangles = draw_triangles(graph.edge_index, graph.num_nodes, _TRIANGLES, rng)
-    steady, closures, certain = np.zeros(graph.num_nodes), [], False
-    draws = int(np.clip(_EDGES // graph.num_edges, _ENOUGH, _DRAWS))
-    for draw in range(1, draws + 1):
-        drawn = _drawn(graph, fit, rng)
-        found = _solved(drawn, len(triangles) > graph.num_edges, rng)
-        steady += aligned_error(found.angles, fit.angles)[:, 0] < NODE_TOLERANCE
-        closures.append(closure(drawn, found, triangles))
-        certain = draw >= _ENOUGH and bool(steady.mean() > _ALL * draw)
+    recovered, closures, certain = np.zeros(graph.num_nodes), [], False
+    samples = int(np.clip(_EDGES // graph.num_edges, _FEWEST_SAMPLES, _MOST_SAMPLES))
+    for sample in range(1, samples + 1):
+        network = resample(graph, fit, rng)
+        found = _solve(network, len(triangles) > graph.num_edges, rng)
+        recovered += aligned_error(found.angles, fit.angles)[:, 0] < NODE_TOLERANCE
+        closures.append(closure(network, found, triangles))
+        certain = sample >= _FEWEST_SAMPLES and bool(recovered.mean() > _RECOVERED * sample)
         if certain:
             break
-    # The mean counts as one more draw, so that few draws do not make certain.
-    steady = (steady + steady.mean() / draw) / (draw + 1)
+    # The mean counts as one more sample, so that few samples never give certainty.
+    recovered = (recovered + recovered.mean() / sample) / (sample + 1)
     usual = float(np.mean(closures))
     if not certain or usual == 0.0:
-        # Around a solution that does not come again the residuals are not noise.
-        return Redrawn(steady, 0.0)
-    short = 1.0 - closure(graph, fit, triangles) / usual
-    chance = _ERRORS / np.sqrt(max(fit.edge_confidence.sum(), 1.0))
-    return Redrawn(steady, float(max(short - chance, 0.0)))
+        # Around a solution that is not recovered the residuals are not noise.
+        return BootstrapResult(recovered, 0.0)
+    shortfall = 1.0 - closure(graph, fit, triangles) / usual
+    chance = _STANDARD_ERRORS / np.sqrt(max(fit.edge_confidence.sum(), 1.0))
+    return BootstrapResult(recovered, float(max(shortfall - chance, 0.0)))
 
 
 def closure(graph: MeasurementGraph, fit: MixtureFit, triangles: Triangles) -> float:
-    r"""Mean square of the sum of residuals around believed triangles, over 3 mean squares of one.
+    r"""Correlation of residuals, from their sums around triangles of inlier edges.
 
-    1 for independent residuals, 1 - 2c if those of two edges at a node, seen from there, have
-    correlation c. 0 if no triangle is believed.
+    .. math:: \frac{\sum_t \mathrm{wrap}(r_{t1} + r_{t2} + r_{t3})^2}{\sum_t r_{t1}^2 + r_{t2}^2 +
+              r_{t3}^2}
+
+    with residuals signed along the triangle. 1 for independent residuals, 1 - 2c if those of two
+    edges at a node, seen from there, have correlation c. 0 without such triangles.
     """
     residual = graph.residual(fit.angles)[:, 0]
-    believed = (fit.edge_confidence > 0.5)[triangles.edges].all(axis=1)
-    around = residual[triangles.edges[believed]]
+    inlier = (fit.edge_confidence > 0.5)[triangles.edges].all(axis=1)
+    around = residual[triangles.edges[inlier]]
     square = float((around**2).sum())
     if square == 0.0:
         return 0.0
-    return float((wrap((around * triangles.signs[believed]).sum(axis=1)) ** 2).sum()) / square
+    return float((wrap((around * triangles.signs[inlier]).sum(axis=1)) ** 2).sum()) / square
 
 
-def _drawn(graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator) -> MeasurementGraph:
-    """The graph with offsets drawn from the fit, inliers as probable as they are believed."""
+def resample(
+    graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator
+) -> MeasurementGraph:
+    """The graph with offsets sampled from the fit; edges are inliers with their own probability."""
     m, angles = graph.num_edges, fit.angles[:, 0]
-    weight = graph.edge_weight / graph.edge_weight.mean()
-    if fit.dof == LAPLACE:
-        noise = rng.laplace(size=m)
-    elif np.isinf(fit.dof):
-        noise = rng.standard_normal(m)
-    else:
-        noise = rng.standard_t(fit.dof, size=m)
+    noise = sample_noise(m, fit.dof, rng)
     inlier = rng.random(m) < fit.edge_confidence
-    # Outliers are drawn about the angles too, so that a change of every node's zero is none.
-    error = np.where(inlier, fit.sigma * noise / np.sqrt(weight), rng.uniform(-np.pi, np.pi, m))
+    # Outliers are sampled relative to the angles too, so that the zero direction does not matter.
+    error = np.where(
+        inlier,
+        fit.sigma * noise / np.sqrt(relative_weight(graph)),
+        rng.uniform(-np.pi, np.pi, m),
+    )
     offset = angles[graph.src] - angles[graph.dst] + error
     return MeasurementGraph(graph.edge_index, offset, graph.num_nodes, weight=graph.weight)
 
 
-def _solved(graph: MeasurementGraph, by_triangles: bool, rng: np.random.Generator) -> MixtureFit:
-    """Quickly: the leading eigenvector (of edges that triangles believe), settled and turned."""
+def _solve(graph: MeasurementGraph, by_triangles: bool, rng: np.random.Generator) -> MixtureFit:
+    """A fast solution: CEMP or spectral initialisation, local search, rotated regions."""
     if by_triangles:
         start = CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1)
     else:
-        start = start_angles(graph, 1, rng)
-    return turn_regions(graph, settle(graph, start, rounds=_ROUNDS), rng, most=_TURNS)
+        start = initial_angles(graph, 1, rng)
+    fit = local_search(graph, start, rounds=_SEARCH_ROUNDS)
+    return rotate_regions(graph, fit, rng, most=_ROTATION_ATTEMPTS)

@@ -1,4 +1,4 @@
-"""How far noise on the edges moves the angles."""
+"""Error propagation: how far noise on the edges moves the angles."""
 
 from __future__ import annotations
 
@@ -7,53 +7,61 @@ import numpy as np
 from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.laplacian import least_squares_shift
 from gnnsync.linalg.operator import EdgeOperator
-from gnnsync.methods.robust.noise.mixture import LAPLACE, SIGMA_FLOOR, MixtureFit
+from gnnsync.methods.robust import LARGE_GRAPH_EDGES
+from gnnsync.methods.robust.noise.law import LAPLACE, SIGMA_FLOOR
+from gnnsync.methods.robust.noise.mixture import MixtureFit
 from gnnsync.topology import Triangles, draw_triangles
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
-# Part of the drawn spread that was found as error on maps (random discs, rectangles, letters at
-# seven noise levels: from 0.21 to 0.38). On a map a point moves the two patches that hold it
-# either way, by where it lies in them; here it moves all alike.
-SHARE = 0.28
-# Draws of the noise from which the spread of the angles is estimated.
-_DRAWS, _SHARED_DRAWS = 24, 12
-# Conjugate gradient steps per draw: enough but for long chains, whose spread is then too small.
-_SOLVE_STEPS = 500
-# An edge list longer than this has the spread of each node estimated from its own edges.
-_LARGE = 200_000
-# Triangles beyond which some are drawn.
+# Error found on maps, as a part of that sampled by `shared_noise_error` (random discs, rectangles
+# and letters at seven noise levels: from 0.21 to 0.38; `python -m benchmarks.confidence --fit`). On
+# a map a point moves the two patches that hold it in different directions, depending on its place
+# in them; in the model it moves all alike.
+SHARED_NOISE_SCALE = 0.28
+
+# Samples of independent and of shared noise: relative error of the deviation about 1/√(2·samples).
+_SAMPLES, _SHARED_SAMPLES = 24, 12
+# Conjugate gradient steps and accuracy per sample: enough except for long chains, whose error is
+# then underestimated.
+_SOLVE_STEPS, _SOLVE_ACCURACY = 500, 1e-4
+# Edges of less weight do not hold a node.
+_LEAST_WEIGHT = 0.01
+# Inlier edges that a node has at least in the estimate for large graphs.
+_LEAST_INLIERS = 0.5
+# Triangles beyond which a sample of them is used: some hundred megabytes.
 _MOST_TRIANGLES = 2_000_000
 
 
-def independent_spread(
+def independent_noise_error(
     graph: MeasurementGraph,
     fit: MixtureFit,
     weight: FloatArray,
     main: BoolArray,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Standard deviation (n,) of the angles, relative to the nodes of `main` (n,).
+    """Standard deviation (n,) of the angles relative to the mean of the nodes `main` (n,).
 
-    Least squares is linear in the noise: with noise of variance σ²/w drawn on every believed edge,
-    the angles move as they would with other noise of the same size. For Student's t with ν degrees
-    of freedom σ² is (ν + 3)/(ν + 1) times as large, the inverse of its Fisher information.
+    Least squares is linear in the noise: noise of variance σ²/w sampled on every edge of weight w
+    (m,) moves the angles as much as other noise of the same size. For Student's t with ν degrees
+    of freedom σ² is multiplied by (ν + 3)/(ν + 1), the inverse of its Fisher information.
     """
     heavy = 1.0 if np.isinf(fit.dof) or fit.dof == LAPLACE else (fit.dof + 3.0) / (fit.dof + 1.0)
     sigma = max(fit.sigma, SIGMA_FLOOR) * np.sqrt(heavy)
-    if graph.num_edges > _LARGE:
+    if graph.num_edges > LARGE_GRAPH_EDGES:
         count = np.bincount(graph.edge_index.ravel(), np.tile(weight, 2), graph.num_nodes)
-        return np.asarray(sigma * np.sqrt(2.0 / np.maximum(count, 0.5)))
+        return np.asarray(sigma * np.sqrt(2.0 / np.maximum(count, _LEAST_INLIERS)))
     operator = EdgeOperator(graph)
-    trust = np.where(weight > 0.01, weight, 0.0)
+    trust = np.where(weight > _LEAST_WEIGHT, weight, 0.0)
+    root = np.sqrt(np.maximum(weight, _LEAST_WEIGHT))
     square = np.zeros(graph.num_nodes)
-    for _ in range(_DRAWS):
-        noise = sigma * rng.standard_normal(graph.num_edges) / np.sqrt(np.maximum(weight, 0.01))
-        moved = least_squares_shift(operator, trust, noise, tol=1e-4, max_iterations=_SOLVE_STEPS)
+    for _ in range(_SAMPLES):
+        noise = sigma * rng.standard_normal(graph.num_edges) / root
+        moved = _solve(operator, trust, noise)
         square += (moved - moved[main].mean()) ** 2
-    return np.sqrt(square / _DRAWS) + SIGMA_FLOOR
+    return np.sqrt(square / _SAMPLES) + SIGMA_FLOOR
 
 
-def shared_spread(
+def shared_noise_error(
     graph: MeasurementGraph, weight: FloatArray, residual: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
     r"""Standard deviation (n,) of the angles if the noise of edges comes from common neighbours.
@@ -64,29 +72,29 @@ def shared_spread(
     .. math:: ε_{ij} = \frac{1}{|N_i ∩ N_j|} \sum_{x ∈ N_i ∩ N_j} (g_{ix} - g_{jx}).
 
     Unlike independent noise it does not average out over a node's edges, and the part common to
-    all of them is no residual but moves the angle. Such noise is drawn, least squares solved with
-    it, and the result scaled so that the median residual is the measured one.
+    all of them leaves no residual but moves the angle. Such noise is sampled, least squares solved
+    with it, and the result scaled so that the median residual is the measured one.
 
     Args:
         graph: the measurements.
-        weight: (m,) how far an edge is believed.
+        weight: (m,) probability that an edge is an inlier, times its weight.
         residual: (m,) of the solution.
-        rng: of the drawn noise.
+        rng: for the sampled noise.
     """
     triangles = draw_triangles(graph.edge_index, graph.num_nodes, _MOST_TRIANGLES, rng)
-    side, near, far = _arcs(graph, triangles)
+    side, near, far = triangle_arcs(graph, triangles)
     count = np.maximum(np.bincount(side, minlength=graph.num_edges), 1)
     operator = EdgeOperator(graph)
     square, size = np.zeros(graph.num_nodes), 0.0
-    for _ in range(_SHARED_DRAWS):
-        drawn = rng.standard_normal(2 * graph.num_edges)
-        noise = np.bincount(side, drawn[near] - drawn[far], graph.num_edges) / count
-        moved = least_squares_shift(operator, weight, noise, tol=1e-4, max_iterations=_SOLVE_STEPS)
+    for _ in range(_SHARED_SAMPLES):
+        sampled = rng.standard_normal(2 * graph.num_edges)
+        noise = np.bincount(side, sampled[near] - sampled[far], graph.num_edges) / count
+        moved = _solve(operator, weight, noise)
         moved -= moved.mean()
         square += moved**2
         size += weighted_median(np.abs(noise - moved[graph.src] + moved[graph.dst]), weight)
-    measured = weighted_median(np.abs(residual), weight)
-    return SHARE * measured * np.sqrt(square * _SHARED_DRAWS) / max(size, np.finfo(float).tiny)
+    scale = SHARED_NOISE_SCALE * weighted_median(np.abs(residual), weight)
+    return scale * np.sqrt(square * _SHARED_SAMPLES) / max(size, np.finfo(float).tiny)
 
 
 def weighted_median(values: FloatArray, weight: FloatArray) -> float:
@@ -96,15 +104,17 @@ def weighted_median(values: FloatArray, weight: FloatArray) -> float:
     return float(values[order[np.searchsorted(below, below[-1] / 2)]])
 
 
-def _arcs(graph: MeasurementGraph, triangles: Triangles) -> tuple[IntArray, IntArray, IntArray]:
+def triangle_arcs(
+    graph: MeasurementGraph, triangles: Triangles
+) -> tuple[IntArray, IntArray, IntArray]:
     """For the 3T sides (s, t) of triangles: the edge, and the arcs from s and t to the third node.
 
     An arc is numbered as its edge e if it starts at the source, else m + e.
     """
     src, dst, m = graph.src, graph.dst, graph.num_edges
     parts = []
-    for k in range(3):
-        side, one, two = (triangles.edges[:, (k + step) % 3] for step in range(3))
+    for corner in range(3):
+        side, one, two = (triangles.edges[:, (corner + step) % 3] for step in range(3))
         at_source = (src[one] == src[side]) | (dst[one] == src[side])
         near, far = np.where(at_source, one, two), np.where(at_source, two, one)
         near = np.where(src[near] == src[side], near, near + m)
@@ -112,3 +122,9 @@ def _arcs(graph: MeasurementGraph, triangles: Triangles) -> tuple[IntArray, IntA
         parts.append((side, near, far))
     side, near, far = (np.concatenate(column) for column in zip(*parts, strict=True))
     return side, near, far
+
+
+def _solve(operator: EdgeOperator, weight: FloatArray, noise: FloatArray) -> FloatArray:
+    return least_squares_shift(
+        operator, weight, noise, tol=_SOLVE_ACCURACY, max_iterations=_SOLVE_STEPS
+    )

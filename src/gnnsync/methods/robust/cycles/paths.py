@@ -6,25 +6,47 @@ import logging
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
+from gnnsync.topology import component_labels
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 log = logging.getLogger(__name__)
 
 
-# Scales of cycle noise that are told apart, up to half a radian.
+# Noise levels that are compared: up to half a radian, where cycle sums become uniform.
 _SCALES = np.geomspace(1e-7, 0.5, 24)
-# Below this a cycle counts as exact: offsets are stored in double precision.
+# A cycle whose sum is below this counts as exact: offsets are stored in double precision.
 _EXACT = 1e-8
+# Exact cycles count as real from this many beyond this multiple of those expected by chance; the
+# noise is then a small part of `_EXACT`.
+_LEAST_EXACT, _EXACT_FACTOR = 2, 10
+_EXACT_SIGMA = _EXACT / 10
+# Log likelihood ratio to uniform sums by which a noise level must win, beyond log(number of levels)
+# for their choice: odds of e⁵ = 150.
+_LEAST_GAIN = 5.0
+# EM for the share of closed cycles: first value, iterations, and its range.
+_FIRST_SHARE, _SHARE_ITERATIONS = 0.5, 20
+_LEAST_SHARE, _LARGEST_SHARE = 1e-9, 0.99
+# Paths of the same ends are compared with this many successors in the list.
+_LAGS = (1, 2, 3)
+# Longest cycle, made of two paths of three edges, and standard deviations of its sum that count as
+# closed.
+_LONGEST_CYCLE = 6
+_CLOSED_SIGMAS = 4.0
 
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """P paths, each once: ends u < v, sum of the offsets, edges and inner nodes (-1 for none)."""
+    """P paths with ends u < v, each once.
+
+    Args:
+        ends: (P,) u·n + v.
+        total: (P,) sum of the offsets along the path.
+        edges: (P, 3) edges, -1 beyond the last.
+        inner: (P, 2) inner nodes, -1 beyond the last.
+    """
 
     ends: IntArray
     total: FloatArray
@@ -73,7 +95,7 @@ def find_paths(graph: MeasurementGraph, arcs: Arcs, limit: int) -> Paths:
     parts = [_pack(arcs.tail, arcs.head, arcs.shift, [arcs.edge], [], forward, n)]
     two = int((degree[arcs.head] - 1).sum()) // 2
     if two > limit:
-        log.info("%d paths of two edges are more than %d: no cycles are looked for", two, limit)
+        log.info("%d paths of two edges exceed the limit of %d: cycles not searched", two, limit)
         return parts[0]
     owner, arc = arcs.out_of(arcs.head)
     tail, middle, head = arcs.tail[owner], arcs.head[owner], arcs.head[arc]
@@ -101,33 +123,36 @@ def find_paths(graph: MeasurementGraph, arcs: Arcs, limit: int) -> Paths:
 
 
 def cycle_noise(graph: MeasurementGraph, paths: Paths, most: int = 30_000) -> float:
-    """Estimated noise σ of one edge, from sums of cycles; infinite if no cycle stands out.
+    """Estimated noise σ of one edge, from sums of cycles; infinite if they look uniform.
 
     Sums of cycles of t edges are uniform, or normal with variance tσ² when all edges are inliers
-    of one group. The scale of greatest likelihood wins if it beats uniform clearly.
+    of one group. σ is the noise level of greatest likelihood, if that clearly exceeds uniform. At
+    most about `most` cycles are used.
     """
     order = np.lexsort((paths.edges[:, 0], paths.ends))
     ends, total = paths.ends[order], paths.total[order]
     length = (paths.edges[order] >= 0).sum(axis=1)
     sums, lengths = [], []
-    for lag in (1, 2, 3):
+    for lag in _LAGS:
         close = np.flatnonzero(ends[lag:] == ends[:-lag])
         sums.append(wrap(total[close + lag] - total[close]))
         lengths.append(length[close + lag] + length[close])
     value, size = np.concatenate(sums), np.concatenate(lengths)
-    # Exact cycles are unmistakable and may be few: look for them among all.
-    if np.count_nonzero(np.abs(value) < _EXACT) > 2 + 10 * len(value) * _EXACT / np.pi:
-        return _EXACT / 10
+    # Exact cycles are unmistakable and may be few: they are counted among all cycles.
+    chance = len(value) * _EXACT / np.pi
+    if np.count_nonzero(np.abs(value) < _EXACT) > _LEAST_EXACT + _EXACT_FACTOR * chance:
+        return _EXACT_SIGMA
     step = max(len(value) // most, 1)
     value, size = np.abs(value[::step]) / np.sqrt(size[::step]), size[::step]
     if not len(value):
         return np.inf
-    best, sigma = 5.0 + np.log(len(_SCALES)), np.inf
+    best, sigma = _LEAST_GAIN + np.log(len(_SCALES)), np.inf
     for scale in _SCALES:
         ratio = np.sqrt(TWO_PI) / (scale * np.sqrt(size)) * np.exp(-0.5 * (value / scale) ** 2)
-        share = 0.5
-        for _ in range(20):
-            share = float(np.clip((share * ratio / (share * ratio + 1 - share)).mean(), 1e-9, 0.99))
+        share = _FIRST_SHARE
+        for _ in range(_SHARE_ITERATIONS):
+            member = share * ratio / (share * ratio + 1 - share)
+            share = float(np.clip(member.mean(), _LEAST_SHARE, _LARGEST_SHARE))
         likelihood = float(np.log1p(share * (ratio - 1.0)).sum())
         if likelihood > best:
             best, sigma = likelihood, float(scale)
@@ -135,19 +160,20 @@ def cycle_noise(graph: MeasurementGraph, paths: Paths, most: int = 30_000) -> fl
 
 
 def tolerance_of(sigma: float) -> float:
-    """How far two paths' sums may differ and count as equal: four σ of a six-edge cycle."""
-    return max(4.0 * np.sqrt(6.0) * sigma, _EXACT)
+    """Greatest difference of two paths' sums that count as equal: four σ of a six-edge cycle."""
+    return max(_CLOSED_SIGMAS * np.sqrt(_LONGEST_CYCLE) * sigma, _EXACT)
 
 
 def closed_clusters(
     graph: MeasurementGraph, paths: Paths, tolerance: float
 ) -> tuple[IntArray, float]:
-    """Label (m,) of the cluster of edges tied together by closed cycles, -1 for none.
+    """Clusters of edges linked by closed cycles, and the expected share of chance closures.
 
-    Paths sorted by ends and sum stand next to the path that they close a cycle with. Edges common
-    to both cancel and are not certified. Two cycles that meet in a node only are not tied: for
-    k > 1 they may belong to different groups. Also returns the expected share of chance among
-    the cycles found: (pairs of paths)·tolerance/π over their number.
+    Returns the label (m,) of each edge's cluster, -1 for none. Sorted by ends and sum, a path is
+    next to the path with which it closes a cycle. Edges common to both cancel and are not
+    certified. Two cycles that share only a node are not linked: for k > 1 they may belong to
+    different groups. Chance closures are (pairs of paths)·tolerance/π in expectation, returned as
+    a share of the cycles found.
     """
     total = np.mod(paths.total, TWO_PI)
     order = np.lexsort((total, paths.ends))
@@ -160,18 +186,17 @@ def closed_clusters(
     other = order[np.concatenate([follows + 1, new[around]])]
 
     a, b = paths.inner[one], paths.inner[other]
-    # An inner node shared in different places makes two cycles of one: see above.
+    # An inner node at different positions of the two paths pinches the cycle into two.
     pinched = ((a[:, 0] == b[:, 1]) | (a[:, 1] == b[:, 0])) & (a[:, 1] >= 0) & (b[:, 1] >= 0)
     a, b = paths.edges[one[~pinched]], paths.edges[other[~pinched]]
     common = (a[:, :, None] == b[:, None, :]) & (a[:, :, None] >= 0)
     cycle = np.concatenate([np.where(common.any(2), -1, a), np.where(common.any(1), -1, b)], axis=1)
     cycle = np.sort(cycle, axis=1)[:, ::-1]
-    head, rest = np.repeat(cycle[:, 0], 5), cycle[:, 1:].ravel()
-    tied = rest >= 0
-    m = graph.num_edges
-    link = sp.coo_array((np.ones(tied.sum(), np.int8), (head[tied], rest[tied])), shape=(m, m))
-    label = connected_components(link, directed=False)[1]
-    label = np.where(np.bincount(label)[label] >= 2, label, -1).astype(np.int64)
+    head, rest = np.repeat(cycle[:, 0], _LONGEST_CYCLE - 1), cycle[:, 1:].ravel()
+    linked = rest >= 0
+    linked_edges = np.stack([head[linked], rest[linked]])
+    label = component_labels(linked_edges, graph.num_edges).astype(np.int64)
+    label = np.where(np.bincount(label)[label] >= 2, label, -1)
 
     size = last - new + 1.0
     chance = float((size * (size - 1) / 2).sum()) * tolerance / np.pi
@@ -187,6 +212,7 @@ def _pack(
     keep: BoolArray,
     num_nodes: int,
 ) -> Paths:
+    """The paths marked `keep`, with columns of -1 where they have fewer than three edges."""
     none = np.full(int(keep.sum()), -1)
     edge_columns = [e[keep] for e in edges] + [none] * (3 - len(edges))
     inner_columns = [i[keep] for i in inner] + [none] * (2 - len(inner))

@@ -1,4 +1,4 @@
-"""A spanning tree of the measurements, and what the other edges say of its branches."""
+"""The most probable spanning tree, and the rotations of its branches that other edges support."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import depth_first_order, minimum_spanning_tree
+from scipy.sparse.csgraph import depth_first_order
 
 from gnnsync.graph import MeasurementGraph
+from gnnsync.topology import minimum_spanning_edges, parent_edges
 from gnnsync.typing import FloatArray, IntArray
 
-# Steps of all walks to a common ancestor together, beyond which the longer walks are given up.
+# Steps of all walks to a common ancestor together (some hundred megabytes): longer walks end early.
 _MOST_STEPS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A spanning tree, rooted.
+    """A rooted spanning tree.
 
     Args:
         parent: (n,) the node above each, -1 for the root.
         edge: (n,) the edge that leads there, -1 for the root.
         depth: (n,) number of edges to the root.
-        order: (n,) nodes such that every branch is one stretch of them.
-        size: (n,) nodes of the branch that hangs by each node's edge.
+        order: (n,) nodes in depth-first order: a branch is a contiguous part of it.
+        size: (n,) number of nodes in the branch below each node's edge, the node included.
     """
 
     parent: IntArray
@@ -39,30 +40,26 @@ class Tree:
         return self.order[start : start + int(self.size[node])]
 
 
-def likeliest_tree(graph: MeasurementGraph, belief: FloatArray) -> Tree:
-    """The spanning tree of a connected graph with most `belief` (m,)."""
-    order = np.argsort(-belief, kind="stable")
-    pairs = _Pairs(graph, order)
-    rank = np.empty(graph.num_edges)
-    rank[order] = np.arange(1, graph.num_edges + 1)
-    tree = minimum_spanning_tree(pairs.matrix(rank))
-    return _rooted(graph, order[tree.data.astype(np.int64) - 1])
+def most_probable_tree(graph: MeasurementGraph, probability: FloatArray) -> Tree:
+    """The spanning tree of a connected graph with the greatest inlier probabilities (m,)."""
+    order = np.argsort(-probability, kind="stable")
+    return _rooted(graph, minimum_spanning_edges(graph.edge_index, graph.num_nodes, order))
 
 
-def branch_votes(
+def supported_rotations(
     graph: MeasurementGraph, tree: Tree, angles: FloatArray
 ) -> tuple[IntArray, FloatArray]:
-    """Turns that edges want of branches: the node by whose edge the branch hangs, and the turn.
+    """Rotations of branches that satisfy an edge: the top node of the branch, and the angle.
 
-    An edge that is not in the tree crosses the edges on the way between its ends: it would be
-    fulfilled if any one of the branches there were turned by its residual. The tree's edges vote
-    for the branches that hang by them.
+    The path in the tree between the ends of any other edge crosses tree edges; rotating the branch
+    below any one of these by the edge's residual would satisfy it. An edge of the tree supports a
+    rotation of the branch below it.
     """
     residual = graph.residual(angles[:, None])[:, 0]
     below = np.flatnonzero(tree.parent >= 0)
     inner_src = graph.src[tree.edge[below]] == below
     branches = [below]
-    votes = [np.where(inner_src, -1.0, 1.0) * residual[tree.edge[below]]]
+    rotations = [np.where(inner_src, -1.0, 1.0) * residual[tree.edge[below]]]
     outside = np.ones(graph.num_edges, dtype=bool)
     outside[tree.edge[below]] = False
     edge = np.flatnonzero(outside)
@@ -70,55 +67,33 @@ def branch_votes(
     steps = 0
     while len(edge) and steps + len(edge) <= _MOST_STEPS:
         steps += len(edge)
-        # The deeper end goes up; with it the branch that it leaves.
+        # The deeper end moves up and leaves its branch.
         at_src = tree.depth[ends[0]] >= tree.depth[ends[1]]
         leaving = np.where(at_src, ends[0], ends[1])
         branches.append(leaving)
-        votes.append(np.where(at_src, -1.0, 1.0) * residual[edge])
+        rotations.append(np.where(at_src, -1.0, 1.0) * residual[edge])
         up = tree.parent[leaving]
         ends = np.where(at_src, [up, ends[1]], [ends[0], up])
-        going = ends[0] != ends[1]
-        edge, ends = edge[going], ends[:, going]
-    return np.concatenate(branches), np.concatenate(votes)
-
-
-class _Pairs:
-    """Pairs of nodes that edges join, each with the first of its edges in the order given."""
-
-    def __init__(self, graph: MeasurementGraph, edges: IntArray) -> None:
-        self.num_nodes = graph.num_nodes
-        key = self._key(*graph.edge_index[:, edges])
-        self.key, first = np.unique(key, return_index=True)
-        self.edge = edges[first]
-
-    def matrix(self, cost: FloatArray | None = None) -> sp.csr_array:
-        """Upper triangle (n, n) of the costs (m,) of the edges, 1 if not given."""
-        n = self.num_nodes
-        value = np.ones(len(self.edge)) if cost is None else cost[self.edge]
-        return sp.coo_array((value, (self.key // n, self.key % n)), shape=(n, n)).tocsr()
-
-    def edge_between(self, one: IntArray, other: IntArray) -> IntArray:
-        """Edges that join nodes, pair by pair."""
-        return self.edge[np.searchsorted(self.key, self._key(one, other))]
-
-    def _key(self, one: IntArray, other: IntArray) -> IntArray:
-        one, other = one.astype(np.int64), other.astype(np.int64)
-        return np.minimum(one, other) * self.num_nodes + np.maximum(one, other)
-
-
-def _busiest(graph: MeasurementGraph) -> int:
-    return int(np.bincount(graph.edge_index.ravel(), minlength=graph.num_nodes).argmax())
+        apart = ends[0] != ends[1]
+        edge, ends = edge[apart], ends[:, apart]
+    return np.concatenate(branches), np.concatenate(rotations)
 
 
 def _rooted(graph: MeasurementGraph, edges: IntArray) -> Tree:
+    """The tree of the given edges (n - 1,), rooted at the node of greatest degree in the graph."""
     n = graph.num_nodes
-    pairs = _Pairs(graph, edges)
-    order, above = depth_first_order(pairs.matrix(), _busiest(graph), directed=False)
+    root = int(np.bincount(graph.edge_index.ravel(), minlength=n).argmax())
+    index = graph.edge_index[:, edges]
+    # Depth-first order follows the stored order: the upper triangle makes it independent of the
+    # direction of edges.
+    pattern = (index.min(axis=0), index.max(axis=0))
+    matrix = sp.coo_array((np.ones(len(edges)), pattern), shape=(n, n)).tocsr()
+    order, above = depth_first_order(matrix, root, directed=False)
     order = order.astype(np.int64)
     child = order[1:]
     parent, edge = np.full(n, -1), np.full(n, -1)
     parent[child] = above[child]
-    edge[child] = pairs.edge_between(child, parent[child])
+    edge[child] = edges[parent_edges(index, parent)[child]]
     depth, size = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
     for node in child:
         depth[node] = depth[parent[node]] + 1

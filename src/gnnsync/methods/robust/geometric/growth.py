@@ -1,4 +1,7 @@
-"""k sets on an extended graph: solved in a small part, carried on from there."""
+"""k groups on a geometric graph: solve a small core, then extend it node by node.
+
+The nodes with most edges into the solved region join next.
+"""
 
 from __future__ import annotations
 
@@ -8,44 +11,46 @@ import scipy.sparse as sp
 from gnnsync.angles import wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.operator import EdgeOperator
-from gnnsync.methods.belief import propagate
-from gnnsync.methods.robust.belief.messages import point_estimates
-from gnnsync.methods.robust.initialisation import start_angles
+from gnnsync.methods.robust.belief.propagation import propagate
+from gnnsync.methods.robust.initialisation import initial_angles
 from gnnsync.methods.robust.noise.local_search import (
-    jump,
-    settle,
+    agreement_window,
+    local_search,
+    relocate_nodes,
     strongest_agreement,
-    widened,
-    window_of,
+    with_wider_noise,
 )
 from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
 from gnnsync.metrics import aligned_error
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
-# Most parts that grow.
+# Most cores that are grown; two that agree end the search.
 _CORES = 4
-# Nodes of a core.
+# Nodes of a core: at least _LEAST_CORE per group, and for few groups at most _LARGEST_CORE.
 _LEAST_CORE, _LARGEST_CORE = 20, 60
-_CORE_BINS, _CORE_SWEEPS = 32, 20
+# Belief propagation and local search in a core, which is small and dense: a coarse solution is
+# enough.
+_CORE_BINS, _CORE_SWEEPS, _CORE_ROUNDS = 32, 20, 3
 # Nodes that join at a time: those with at least this part of the most edges into the region, and
 # no more than this part of its size.
-_FRONT, _SPEED = 0.5, 0.3
-# Rounds of jumps in which a region settles.
-_ROUNDS = 3
-# EM iterations whenever nodes have joined; it need not be exact.
-_EACH, _ROUGH = 4, 1e-4
-# Share of the nodes in the same places from which two fits are the same.
+_FRONT, _MOST_GROWTH = 0.5, 0.3
+# EM iterations whenever nodes have joined, and their tolerance; they need not be exact.
+_ROUGH_ITERATIONS, _ROUGH_TOLERANCE = 4, 1e-4
+# Share of the nodes at the same angles from which two fits agree.
 _SAME = 0.95
 
 
-def grown(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> tuple[MixtureFit, bool]:
-    """The fit of greatest evidence that grows out of small parts, and whether two parts agree.
+def grow_from_cores(
+    graph: MeasurementGraph, k: int, rng: np.random.Generator
+) -> tuple[MixtureFit, bool]:
+    """The fit of greatest evidence among those grown from small cores, and whether two agree.
 
-    On a geometric graph the leading eigenvectors of k sets mix with waves over the graph, and
-    cannot be unmixed. A node with its neighbours has no room for waves: there the sets come apart.
-    The nodes next to a solved region take, set by set, the angle on which most of its votes agree.
-    Parts far from one another that grow into the same solution are hardly wrong.
+    On a geometric graph the leading eigenvectors of k groups mix with the slow modes of the graph,
+    and `unmix` cannot separate them. A node with its neighbours is too small for slow modes: there
+    the groups separate. The nodes next to a solved region take, group by group, the angle on which
+    most predictions from the region agree. Cores far from one another that grow into the same
+    solution are unlikely to be wrong.
     """
     adjacency = EdgeOperator(graph).adjacency(np.ones(graph.num_edges))
     degree = adjacency.sum(axis=1)
@@ -53,16 +58,16 @@ def grown(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> tuple[Mi
     count = min(_CORES, graph.num_nodes)
     fits: list[MixtureFit] = []
     for seed in rng.choice(graph.num_nodes, count, replace=False, p=degree / degree.sum()):
-        core = core_about(adjacency, int(seed), size)
-        fit = _solved(graph.subgraph(core)[0], k, rng)
-        fits.append(settle(graph, grow(graph, adjacency, core, fit)))
-        if two_agree(fits):
+        core = core_around(adjacency, int(seed), size)
+        fit = _solve_core(graph.subgraph(core)[0], k, rng)
+        fits.append(local_search(graph, grow_core(graph, adjacency, core, fit)))
+        if two_fits_agree(fits):
             break
-    return max(fits, key=lambda fit: fit.evidence), two_agree(fits)
+    return max(fits, key=lambda fit: fit.evidence), two_fits_agree(fits)
 
 
-def two_agree(fits: list[MixtureFit]) -> bool:
-    """Whether the best two have nearly all nodes in the same places, whence ever they started."""
+def two_fits_agree(fits: list[MixtureFit]) -> bool:
+    """Whether the two fits of greatest evidence have nearly all nodes at the same angles."""
     if len(fits) < 2:
         return False
     one, two = sorted(fits, key=lambda fit: -fit.evidence)[:2]
@@ -70,8 +75,11 @@ def two_agree(fits: list[MixtureFit]) -> bool:
     return bool((apart < NODE_TOLERANCE).mean() > _SAME)
 
 
-def core_about(adjacency: sp.csr_array, seed: int, size: int) -> IntArray:
-    """At most `size` nodes about `seed`, each next with most edges to them for its degree."""
+def core_around(adjacency: sp.csr_array, seed: int, size: int) -> IntArray:
+    """At most `size` nodes around `seed`, each added for its many edges to those before it.
+
+    The next node maximises (edges to the core)/√(degree).
+    """
     scale = 1.0 / np.sqrt(np.maximum(adjacency.sum(axis=1), 1.0))
     chosen = [seed]
     inside = np.zeros(adjacency.shape[0], dtype=bool)
@@ -86,52 +94,63 @@ def core_about(adjacency: sp.csr_array, seed: int, size: int) -> IntArray:
         chosen.append(int(score.argmax()))
 
 
-def grow(
+def grow_core(
     graph: MeasurementGraph, adjacency: sp.csr_array, core: IntArray, fit: MixtureFit
 ) -> FloatArray:
-    """Angles (n, k) that continue those of `fit` on the nodes `core`."""
+    """Angles (n, k) that extend those of `fit` on the nodes `core` to the whole graph."""
     angles = np.zeros((graph.num_nodes, fit.angles.shape[1]))
     angles[core] = fit.angles
     inside = np.zeros(graph.num_nodes, dtype=bool)
     inside[core] = True
     while not inside.all():
         links = np.where(inside, 0.0, adjacency @ inside.astype(np.float64))
-        most = max(int(_SPEED * inside.sum()), 1)
+        most = max(int(_MOST_GROWTH * inside.sum()), 1)
         front = np.argsort(-links, kind="stable")[:most]
         front = front[links[front] >= max(_FRONT * links.max(), 1.0)]
         if not len(front):
             break
-        _join(graph, angles, inside, front, fit)
+        _place_front(graph, angles, inside, front, fit)
         inside[front] = True
         nodes = np.flatnonzero(inside)
         part = graph.subgraph(nodes)[0]
-        fit = fit_mixture(part, angles[nodes], like=widened(fit), max_iterations=_EACH, tol=_ROUGH)
-        moved = jump(part, fit)
+        fit = _rough_fit(part, angles[nodes], fit)
+        moved = relocate_nodes(part, fit)
         if moved is not None:
-            fit = fit_mixture(part, moved, like=widened(fit), max_iterations=_EACH, tol=_ROUGH)
+            fit = _rough_fit(part, moved, fit)
         angles[nodes] = fit.angles
     return angles
 
 
-def _join(
+def _rough_fit(part: MeasurementGraph, angles: FloatArray, like: MixtureFit) -> MixtureFit:
+    return fit_mixture(
+        part,
+        angles,
+        like=with_wider_noise(like),
+        max_iterations=_ROUGH_ITERATIONS,
+        tol=_ROUGH_TOLERANCE,
+    )
+
+
+def _place_front(
     graph: MeasurementGraph,
     angles: FloatArray,
     inside: BoolArray,
     front: IntArray,
     fit: MixtureFit,
 ) -> None:
-    """Give the nodes `front` the angles on which most votes of the nodes inside agree."""
+    """Set the angles of the nodes `front` to the strongest agreement of predictions from inside."""
     new = np.zeros(graph.num_nodes, dtype=bool)
     new[front] = True
     between = (new[graph.src] & inside[graph.dst]) | (inside[graph.src] & new[graph.dst])
     border = MeasurementGraph(graph.edge_index[:, between], graph.offset[between], graph.num_nodes)
-    weight = np.ones(border.num_edges), np.ones(graph.num_nodes)
+    trust = np.ones(border.num_edges), np.ones(graph.num_nodes)
     for group in range(angles.shape[1]):
-        place = strongest_agreement(border, angles[:, group], *weight, window_of(fit))[0]
-        angles[front, group] = wrap(angles[front, group] + place[front])
+        change = strongest_agreement(border, angles[:, group], *trust, agreement_window(fit))[0]
+        angles[front, group] = wrap(angles[front, group] + change[front])
 
 
-def _solved(part: MeasurementGraph, k: int, rng: np.random.Generator) -> MixtureFit:
-    start = start_angles(part, k, rng)
+def _solve_core(part: MeasurementGraph, k: int, rng: np.random.Generator) -> MixtureFit:
+    """Belief propagation from the spectral initialisation, then local search."""
+    start = initial_angles(part, k, rng)
     found = propagate(part, start, bins=_CORE_BINS, sweeps=_CORE_SWEEPS)
-    return settle(part, point_estimates(found.marginals, found.origin)[0], rounds=_ROUNDS)
+    return local_search(part, found.modes(), rounds=_CORE_ROUNDS)

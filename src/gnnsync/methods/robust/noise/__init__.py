@@ -1,1 +1,1 @@
-"""The noise model: mixture of inliers and outliers fitted by EM, and robust local search on it."""
+"""The noise model: mixture of inliers and uniform outliers fitted by EM, local search on it."""

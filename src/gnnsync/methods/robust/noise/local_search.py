@@ -1,40 +1,59 @@
-"""What a node's neighbours say of its angle, and which sayings agree."""
+"""Robust local search: move each node to the angle that most predictions θ_j + a_ij support."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
-from gnnsync.methods.robust.noise.mixture import SIGMA_FLOOR, MixtureFit, fit_mixture, vote_trust
+from gnnsync.methods.robust.noise.law import SIGMA_FLOOR
+from gnnsync.methods.robust.noise.mixture import (
+    AGREEMENT_WIDTH,
+    MixtureFit,
+    fit_mixture,
+    node_trust,
+)
 from gnnsync.typing import FloatArray, IntArray
 
-# Half width of the window in which votes agree, in units of σ.
-_WINDOW = 2.5
-# EM between jumps need not be exact.
-_EACH, _ROUGH = 15, 1e-4
+# EM between relocations of nodes need not be exact.
+_ROUGH_ITERATIONS, _ROUGH_TOLERANCE = 15, 1e-4
+# Half width of the agreement window in radians: above rounding, below a third of the circle.
+_LEAST_WINDOW, _LARGEST_WINDOW = 10 * SIGMA_FLOOR, 1.0
+# A node's predictions for its neighbours always count for something, or it could never regain
+# influence.
+_LEAST_TRUST = 0.05
+# Weight of predictions by which another angle must win for a node to move: half an edge.
+_MARGIN = 0.5
+# σ after nodes have moved, at least: wide enough for EM to pull them into place.
+_RELOCATION_SIGMA = 1e-3
+# Nodes are kept apart on one line by strides of five turns: predictions and windows span three.
+_STRIDE = 5 * TWO_PI
+# Decimals to which supports are compared, so that rounding does not break ties.
+_SUPPORT_DECIMALS = 9
 
 
-def settle(
+def local_search(
     graph: MeasurementGraph, angles: FloatArray, *, dof: float = np.inf, rounds: int = 10
 ) -> MixtureFit:
-    """EM from `angles` (n, k), with nodes jumping to where most of their edges agree.
+    """EM from `angles` (n, k), in turn with moves of single nodes to better supported angles.
 
-    EM alone moves by small steps; a node in the wrong place leaves it only by a jump to the
-    strongest agreement among the votes θ_j + a_ij of its neighbours. Ends when no node wants to
-    jump; the fit of greatest evidence is returned.
+    EM alone moves by small steps; a node at a wrong angle leaves it only by a move to the
+    strongest agreement among the predictions θ_j + a_ij of its neighbours. Ends when no node
+    moves; the fit of greatest evidence is returned.
     """
-    fit = fit_mixture(graph, angles, dof=dof, max_iterations=_EACH, tol=_ROUGH)
+    rough = partial(
+        fit_mixture, graph, dof=dof, max_iterations=_ROUGH_ITERATIONS, tol=_ROUGH_TOLERANCE
+    )
+    fit = rough(angles)
     best, iterations = fit, fit.iterations
     for _ in range(rounds):
-        moved = jump(graph, fit)
+        moved = relocate_nodes(graph, fit)
         if moved is None:
             break
-        fit = fit_mixture(
-            graph, moved, dof=dof, like=widened(fit), max_iterations=_EACH, tol=_ROUGH
-        )
+        fit = rough(moved, like=with_wider_noise(fit))
         iterations += fit.iterations
         if fit.evidence > best.evidence:
             best = fit
@@ -42,26 +61,25 @@ def settle(
     return replace(best, iterations=iterations + best.iterations)
 
 
-def jump(graph: MeasurementGraph, fit: MixtureFit) -> FloatArray | None:
-    """Angles (n, k) after every node took its strongest agreement, or None if all have it."""
-    confidence = np.clip(vote_trust(graph, fit), 0.05, 1.0)
+def relocate_nodes(graph: MeasurementGraph, fit: MixtureFit) -> FloatArray | None:
+    """Angles (n, k) with every node at its strongest agreement; None if all are there already."""
+    trust = np.clip(node_trust(graph, fit), _LEAST_TRUST, 1.0)
     angles = fit.angles.copy()
-    half = window_of(fit)
-    jumped = False
+    half = agreement_window(fit)
+    relocated = False
     for group in range(angles.shape[1]):
-        free = 1.0 - (fit.membership.sum(axis=1) - fit.membership[:, group])
-        place, support, current = strongest_agreement(
-            graph, fit.angles[:, group], free, confidence[:, group], half
+        change, support, current = strongest_agreement(
+            graph, fit.angles[:, group], fit.unexplained(group), trust[:, group], half
         )
-        moving = (support > current + 0.5) & (np.abs(place) > half)
-        angles[moving, group] += place[moving]
-        jumped |= bool(moving.any())
-    return angles if jumped else None
+        moving = (support > current + _MARGIN) & (np.abs(change) > half)
+        angles[moving, group] += change[moving]
+        relocated |= bool(moving.any())
+    return angles if relocated else None
 
 
-def window_of(fit: MixtureFit) -> float:
-    """Half width, in radians, of the window in which votes agree."""
-    return float(np.clip(_WINDOW * fit.sigma, 10 * SIGMA_FLOOR, 1.0))
+def agreement_window(fit: MixtureFit) -> float:
+    """Half width, in radians, of the window in which predictions agree."""
+    return float(np.clip(AGREEMENT_WIDTH * fit.sigma, _LEAST_WINDOW, _LARGEST_WINDOW))
 
 
 def strongest_agreement(
@@ -71,19 +89,18 @@ def strongest_agreement(
     node_trust: FloatArray,
     half: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The window of ±`half` with most votes at each node.
+    """The window of ±`half` with the greatest weight of predictions at each node.
 
-    A vote weighs edge_trust (m,) times node_trust (n,) of the voter. Returns, per node, the mean
-    of the window's votes relative to the node's present angle, its weight, and the weight of the
-    window about the present angle. O(m log m): votes are sorted, windows are differences of sums.
+    A prediction weighs edge_trust (m,) times node_trust (n,) of the neighbour. Returns, per node,
+    the mean of the window's predictions relative to the node's present angle, its weight, and the
+    weight of the window around the present angle. O(m log m): predictions are sorted, and windows
+    are differences of cumulative sums.
     """
     n = graph.num_nodes
-    node, vote, weight = _votes(graph, angles, edge_trust, node_trust)
-    # Each vote appears a turn up and a turn down as well, so that windows may cross ±π; nodes are
-    # kept apart by strides of five turns.
-    stride = 5 * TWO_PI
-    lifted = np.concatenate([vote - TWO_PI, vote, vote + TWO_PI])
-    key = np.concatenate([node, node, node]) * stride + lifted
+    node, prediction, weight = _predictions(graph, angles, edge_trust, node_trust)
+    # Each prediction appears a turn up and a turn down as well, so that windows may cross ±π.
+    lifted = np.concatenate([prediction - TWO_PI, prediction, prediction + TWO_PI])
+    key = np.concatenate([node, node, node]) * _STRIDE + lifted
     order = np.argsort(key, kind="stable")
     key, lifted = key[order], lifted[order]
     mass = np.concatenate([weight, weight, weight])[order]
@@ -95,26 +112,28 @@ def strongest_agreement(
         high = np.searchsorted(key, centre + half, "right")
         return sums[high] - sums[low], moments[high] - moments[low]
 
-    support, moment = window(node * stride + vote)
-    current = window(np.arange(n, dtype=np.float64) * stride)[0]
-    # Last of each node after sorting by support; nearer votes win ties, whatever the numbering.
-    order = np.lexsort((vote, -np.abs(vote), np.round(support, 9), node))
+    support, moment = window(node * _STRIDE + prediction)
+    current = window(np.arange(n, dtype=np.float64) * _STRIDE)[0]
+    # The last of each node after sorting by support. Nearer predictions win ties, so that the
+    # numbering of nodes does not matter.
+    rounded = np.round(support, _SUPPORT_DECIMALS)
+    order = np.lexsort((prediction, -np.abs(prediction), rounded, node))
     last = order[np.searchsorted(node[order], np.arange(n), "right") - 1]
-    place = moment[last] / np.maximum(support[last], np.finfo(float).tiny)
-    return place, support[last], current
+    mean = moment[last] / np.maximum(support[last], np.finfo(float).tiny)
+    return mean, support[last], current
 
 
-def _votes(
+def with_wider_noise(fit: MixtureFit) -> MixtureFit:
+    """The fit with σ wide enough for nodes that have just moved to be pulled into place."""
+    return replace(fit, sigma=max(fit.sigma, _RELOCATION_SIGMA))
+
+
+def _predictions(
     graph: MeasurementGraph, angles: FloatArray, edge_trust: FloatArray, node_trust: FloatArray
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """2m votes: the node addressed, the angle voted for relative to its own, the weight."""
+    """2m predictions: the node concerned, the angle relative to its own, the weight."""
     node = np.concatenate([graph.src, graph.dst])
-    voter = np.concatenate([graph.dst, graph.src])
+    neighbour = np.concatenate([graph.dst, graph.src])
     signed = np.concatenate([graph.offset, -graph.offset])
-    vote = wrap(angles[voter] + signed - angles[node])
-    return node, vote, np.concatenate([edge_trust, edge_trust]) * node_trust[voter]
-
-
-def widened(fit: MixtureFit) -> MixtureFit:
-    """The fit with σ wide enough for nodes that have just jumped to be pulled into place."""
-    return replace(fit, sigma=max(fit.sigma, 1e-3))
+    prediction = wrap(angles[neighbour] + signed - angles[node])
+    return node, prediction, np.concatenate([edge_trust, edge_trust]) * node_trust[neighbour]

@@ -1,35 +1,51 @@
-"""The noise model of the robust methods: k groups of inliers and uniform outliers, fitted by EM."""
+"""The noise model of the robust methods: k groups of inliers and uniform outliers, fitted by EM.
+
+Similar estimates elsewhere differ for a reason: `metrics.estimate_outliers` describes the residuals
+of any solution, without groups, weights or a solver; `cycles.paths.cycle_noise` has sums of cycles,
+whose variance grows with their length; in `noisy_nodes` every node has its own share of inliers;
+`learn.noise` is differentiable.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erf, gammaln, stdtr
 
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
-from gnnsync.linalg.laplacian import least_squares_shift
+from gnnsync.linalg.laplacian import gauss_newton_step
 from gnnsync.linalg.operator import EdgeOperator
+from gnnsync.methods.robust.noise.law import SIGMA_FLOOR, SIGMA_MAX, law_density, shrinkage
 from gnnsync.typing import FloatArray
 
-# Stands for degrees of freedom of the inlier noise where that is Laplace's law.
-LAPLACE = 0.0
-
-# Smallest noise level that is told from zero: above rounding, below any instrument.
-SIGMA_FLOOR = 1e-7
-# Largest: a normal law of this width is all but uniform on the circle.
-SIGMA_MAX = 1.5
-# Scales from which the first noise level is taken, whichever fits the residuals best.
+# The shares of the groups and η are kept above this: at exactly 0 EM could not raise them again.
+_LEAST_SHARE = 1e-4
+# The same for the shares EM starts from, which are coarser.
+_LEAST_FIRST_SHARE = 1e-3
+# Scales from which the first noise level is taken, whichever fits the residuals best: about three
+# per decade between measurement error and uniform.
 _SCALES = (0.01, 0.03, 0.1, 0.3, 0.8)
-# Degrees of freedom left for σ are at least this share of the inliers (see `_noise`).
+# First guess of the inlier share, and EM iterations for the shares alone.
+_FIRST_INLIER_SHARE = 0.5
+_SHARE_ITERATIONS = 10
+# Degrees of freedom left for σ are at least this part of the inliers: a sparse graph has hardly
+# more inliers than angles, and σ would otherwise diverge.
 _LEAST_FREEDOM = 0.3
-# Trust below this part of the greatest is none: its square would underflow.
-_NOTHING = 1e-14
-# Part of σ below which Laplace's law is rounded off.
-_CUSP = 0.01
-# Conjugate gradient steps per least squares solve; the next EM iteration starts where it ended.
+# Stands for no freedom at all, where no edge is an inlier; σ is then clipped to its largest.
+_NO_FREEDOM = 1e-9
+# Weights below this part of the largest are set to 0: their squares would underflow.
+_NEGLIGIBLE_WEIGHT = 1e-14
+# Conjugate gradient steps per least squares solve; the next EM iteration continues from there.
 _SOLVE_STEPS = 200
+# Predictions within this many σ of each other agree: 99 % of normal noise.
+AGREEMENT_WIDTH = 2.5
+# η is taken for at least this much in odds π/η.
+LEAST_ETA = 1e-3
+# Exponents are limited to these, far from the overflow of `exp` at 709.
+_MOST_RIVALS_EXPONENT, _MOST_LOG_ODDS = 50.0, 500.0
+# Inliers that a node has at least in its posterior width: one without any is open on the circle.
+_LEAST_INLIERS = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +60,9 @@ class MixtureFit:
             (0) for Laplace's law.
         membership: (m, k) posterior probability that an edge measures each group.
         log_likelihood: Σ_e log density, relative to all edges being outliers.
-        evidence: the same, with the angles integrated out (see `evidence`).
+        evidence: the same with the angles integrated out by Laplace's method.
         iterations: EM iterations taken.
-        converged: whether EM stopped by itself.
+        converged: whether EM met its tolerance.
     """
 
     angles: FloatArray
@@ -69,6 +85,14 @@ class MixtureFit:
         """Posterior probability (m,) that an edge is an inlier of some group."""
         return np.clip(self.membership.sum(axis=1), 0.0, 1.0)
 
+    def odds(self, group: int) -> float:
+        """π/η: prior odds of an edge to be an inlier of the group rather than an outlier."""
+        return float(self.share[group] / max(self.eta, LEAST_ETA))
+
+    def unexplained(self, group: int) -> FloatArray:
+        """Probability (m,) that no other group explains the edge."""
+        return 1.0 - (self.membership.sum(axis=1) - self.membership[:, group])
+
 
 def fit_mixture(
     graph: MeasurementGraph,
@@ -80,7 +104,7 @@ def fit_mixture(
     tol: float = 1e-9,
     move: bool = True,
 ) -> MixtureFit:
-    r"""EM for offsets that measure one of k sets of angles, or nothing.
+    r"""EM for offsets that measure one of k groups of angles, or nothing.
 
     .. math:: p(a_e) = \frac{η}{2π} + \sum_l π_l\, f_{σ_e}(r_{e,l}), \qquad
               r_{e,l} = θ_{s,l} - θ_{t,l} - a_e, \quad σ_e = σ/\sqrt{w_e},
@@ -98,7 +122,7 @@ def fit_mixture(
         move: whether angles are fitted; if not, the noise alone.
     """
     operator = EdgeOperator(graph)
-    weight = graph.edge_weight / graph.edge_weight.mean()
+    weight = relative_weight(graph)
     residual = graph.residual(angles)
     if like is None:
         share, sigma = _first_noise(residual, weight, dof)
@@ -107,16 +131,11 @@ def fit_mixture(
     iteration, converged = 0, False
     for iteration in range(1, max_iterations + 1):  # noqa: B007
         member = _membership(residual, weight, share, sigma, dof)[0]
-        trust = member * _shrinkage(residual, weight, sigma, dof) * weight[:, None]
-        trust[trust < _NOTHING * trust.max()] = 0.0
+        trust = member * shrinkage(residual, weight, sigma, dof) * weight[:, None]
+        trust[trust < _NEGLIGIBLE_WEIGHT * trust.max()] = 0.0
         moved = 0.0
         if move:
-            steps = [
-                least_squares_shift(operator, u, -r, max_iterations=_SOLVE_STEPS)
-                for u, r in zip(trust.T, residual.T, strict=True)
-            ]
-            # A step of more than a radian comes from a nearly detached part: take it in portions.
-            step = np.clip(np.stack(steps, axis=1), -1.0, 1.0)
+            step = gauss_newton_step(operator, trust, residual, max_iterations=_SOLVE_STEPS)
             angles = wrap(angles + step)
             moved = float(np.abs(step).max())
             residual = graph.residual(angles)
@@ -128,82 +147,58 @@ def fit_mixture(
             break
     member, log_density = _membership(residual, weight, share, sigma, dof)
     likelihood = float(log_density.sum())
-    return MixtureFit(
-        angles,
-        share,
-        sigma,
-        dof,
-        member,
-        likelihood,
-        likelihood + _volume(graph, member * weight[:, None], sigma),
-        iteration,
-        converged,
-    )
+    evidence = likelihood + _log_posterior_width(graph, member * weight[:, None], sigma)
+    return MixtureFit(angles, share, sigma, dof, member, likelihood, evidence, iteration, converged)
 
 
 def coarse_likelihood(graph: MeasurementGraph, fit: MixtureFit, sigma: float) -> float:
-    """Log likelihood of the fit's angles with a noise of at least `sigma` and fitting shares."""
-    residual = graph.residual(fit.angles)
-    weight = graph.edge_weight / graph.edge_weight.mean()
-    share, width = fit.share, max(fit.sigma, sigma)
-    for _ in range(10):
-        member, log_density = _membership(residual, weight, share, width, fit.dof)
-        share = np.clip(member.mean(axis=0), 1e-4, None)
-        share = share * min(1.0, (1.0 - 1e-4) / share.sum())
-    return float(log_density.sum())
+    """Log likelihood of the fit's angles with noise of at least `sigma`, shares fitted to it."""
+    residual, weight = graph.residual(fit.angles), relative_weight(graph)
+    width = max(fit.sigma, sigma)
+    return float(_fit_share(residual, weight, fit.share, width, fit.dof, _LEAST_SHARE)[1].sum())
 
 
-def vote_trust(graph: MeasurementGraph, fit: MixtureFit) -> FloatArray:
+def node_trust(graph: MeasurementGraph, fit: MixtureFit) -> FloatArray:
     """Probability (n, k) that a node's angle is right, given those of its neighbours.
 
     A wrong angle is one that some other agreement of the node's edges explains. With s edges that
     agree on the angle (posterior mass) out of d, a chance agreement of s among d independent
-    uniform votes within the same window has about d·Poisson(≥ s - 1; d·h/π) candidates, h = 2.5 σ;
-    the odds of the angle are the likelihood ratio of its agreement to a chance one.
+    uniform predictions within the same window has about d·Poisson(≥ s - 1; d·h/π) candidates,
+    h = 2.5 σ; the odds of the angle are the likelihood ratio of its agreement to a chance one.
     """
-    window = min(2.5 * max(fit.sigma, SIGMA_FLOOR), np.pi)
-    n = graph.num_nodes
-    gain = np.log1p(fit.share.sum() / max(fit.eta, 1e-3) * np.pi / window / fit.share.size)
-    result = np.empty((n, fit.share.size))
+    groups = fit.share.size
+    window = min(AGREEMENT_WIDTH * max(fit.sigma, SIGMA_FLOOR), np.pi)
+    gain = np.log1p(fit.share.sum() / max(fit.eta, LEAST_ETA) * np.pi / window / groups)
+    result = np.empty((graph.num_nodes, groups))
     for group, mass in enumerate(fit.membership.T):
-        free = 1.0 - (fit.membership.sum(axis=1) - mass)
-        support = _at_nodes(graph, mass)
-        rivals = np.maximum(_at_nodes(graph, free) - support, 0.0)
-        # Best of `rivals` single votes, in units of `gain`, against `support` of them.
-        chance = np.log1p(rivals * np.exp(np.minimum(rivals * window / np.pi, 50.0)))
-        result[:, group] = 1.0 / (1.0 + np.exp(np.clip(chance - gain * (support - 1.0), -500, 500)))
+        support = sum_at_nodes(graph, mass)
+        rivals = np.maximum(sum_at_nodes(graph, fit.unexplained(group)) - support, 0.0)
+        # Best of `rivals` single predictions, in units of `gain`, against `support` of them.
+        exponent = np.minimum(rivals * window / np.pi, _MOST_RIVALS_EXPONENT)
+        against = np.log1p(rivals * np.exp(exponent)) - gain * (support - 1.0)
+        against = np.clip(against, -_MOST_LOG_ODDS, _MOST_LOG_ODDS)
+        result[:, group] = 1.0 / (1.0 + np.exp(against))
     return result
 
 
-def _at_nodes(graph: MeasurementGraph, value: FloatArray) -> FloatArray:
+def limit_share(share: FloatArray, least: float) -> FloatArray:
+    """Shares (k,) of at least `least` each, that leave at least `least` for outliers."""
+    share = np.clip(share, least, None)
+    return share * min(1.0, (1.0 - least) / share.sum())
+
+
+def relative_weight(graph: MeasurementGraph) -> FloatArray:
+    """Edge weights (m,) scaled to mean 1."""
+    return graph.edge_weight / graph.edge_weight.mean()
+
+
+def sum_at_nodes(graph: MeasurementGraph, value: FloatArray) -> FloatArray:
     """Sum (n,) of an edge quantity (m,) over the edges at each node."""
     n = graph.num_nodes
     total = np.zeros(n)
     total += np.bincount(graph.src, weights=value, minlength=n)
     total += np.bincount(graph.dst, weights=value, minlength=n)
     return total
-
-
-def law_density(scaled: FloatArray, sigma: float, dof: float) -> FloatArray:
-    """2π·f(scaled): the noise law of scale σ truncated to the circle, relative to uniform."""
-    if dof == LAPLACE:
-        return np.pi / sigma / -np.expm1(-np.pi / sigma) * np.exp(-np.abs(scaled) / sigma)
-    z2 = (scaled / sigma) ** 2
-    if np.isinf(dof):
-        peak = np.sqrt(TWO_PI) / sigma / erf(np.pi / sigma / np.sqrt(2.0))
-        return peak * np.exp(-0.5 * z2)
-    norm = np.exp(gammaln((dof + 1) / 2) - gammaln(dof / 2)) / np.sqrt(dof * np.pi)
-    inside = 2.0 * stdtr(dof, np.pi / sigma) - 1.0
-    return TWO_PI * norm / (sigma * inside) * (1.0 + z2 / dof) ** (-(dof + 1) / 2)
-
-
-def _shrinkage(residual: FloatArray, weight: FloatArray, sigma: float, dof: float) -> FloatArray:
-    """EM weight of an inlier's square: (ν + 1)/(ν + r²/σ²) for t, σ/|r| for Laplace's law."""
-    if dof == LAPLACE:
-        return sigma / np.sqrt(weight[:, None] * residual**2 + (_CUSP * sigma) ** 2)
-    if np.isinf(dof):
-        return np.ones_like(residual)
-    return (dof + 1.0) / (dof + weight[:, None] * (residual / sigma) ** 2)
 
 
 def _membership(
@@ -216,36 +211,46 @@ def _membership(
     return part / total[:, None], np.log(total)
 
 
+def _fit_share(
+    residual: FloatArray,
+    weight: FloatArray,
+    share: FloatArray,
+    sigma: float,
+    dof: float,
+    least: float,
+) -> tuple[FloatArray, FloatArray]:
+    """EM for the shares (k,) alone, and the log density (m,) before its last iteration."""
+    for _ in range(_SHARE_ITERATIONS):
+        member, log_density = _membership(residual, weight, share, sigma, dof)
+        share = limit_share(member.mean(axis=0), least)
+    return share, log_density
+
+
 def _noise(
     residual: FloatArray, member: FloatArray, trust: FloatArray, num_nodes: int
 ) -> tuple[FloatArray, float]:
     """M-step for shares and σ; fitting n - 1 angles per group used up that many residuals."""
     m, k = member.shape
     inliers = float(member.sum())
-    freedom = max(inliers - k * (num_nodes - 1), _LEAST_FREEDOM * inliers, 1e-9)
+    freedom = max(inliers - k * (num_nodes - 1), _LEAST_FREEDOM * inliers, _NO_FREEDOM)
     sigma = np.sqrt(float((trust * residual**2).sum()) / freedom)
-    share = np.clip(member.sum(axis=0) / m, 1e-4, None)
-    # Never certain: an η of 0 could not become anything else.
-    share = share * min(1.0, (1.0 - 1e-4) / share.sum())
+    share = limit_share(member.sum(axis=0) / m, _LEAST_SHARE)
     return share, float(np.clip(sigma, SIGMA_FLOOR, SIGMA_MAX))
 
 
 def _first_noise(residual: FloatArray, weight: FloatArray, dof: float) -> tuple[FloatArray, float]:
     """Shares and σ that fit given residuals best, over a few scales."""
     k = residual.shape[1]
-    best = (-np.inf, np.full(k, 0.5 / k), _SCALES[-1])
+    first = np.full(k, _FIRST_INLIER_SHARE / k)
+    best = (-np.inf, first, _SCALES[-1])
     for sigma in _SCALES:
-        share = np.full(k, 0.5 / k)
-        for _ in range(10):
-            member, log_density = _membership(residual, weight, share, sigma, dof)
-            share = np.clip(member.mean(axis=0), 1e-3, None)
-            share = share * min(1.0, 0.999 / share.sum())
+        share, log_density = _fit_share(residual, weight, first, sigma, dof, _LEAST_FIRST_SHARE)
         if log_density.sum() > best[0]:
             best = (float(log_density.sum()), share, sigma)
     return best[1], best[2]
 
 
-def _volume(graph: MeasurementGraph, member: FloatArray, sigma: float) -> float:
+def _log_posterior_width(graph: MeasurementGraph, member: FloatArray, sigma: float) -> float:
     """Σ over nodes and groups of log(posterior width / 2π): Laplace's factor of the evidence.
 
     Without it an angle that fits one edge exactly would count as explaining it: a spanning tree
@@ -253,6 +258,6 @@ def _volume(graph: MeasurementGraph, member: FloatArray, sigma: float) -> float:
     """
     total = 0.0
     for mass in member.T:
-        precision = np.maximum(_at_nodes(graph, mass), 1e-3) / sigma**2
+        precision = np.maximum(sum_at_nodes(graph, mass), _LEAST_INLIERS) / sigma**2
         total += float(np.log(np.minimum(np.sqrt(TWO_PI / precision) / TWO_PI, 1.0)).sum())
     return total

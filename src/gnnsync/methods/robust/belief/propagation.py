@@ -1,0 +1,181 @@
+"""Posterior of the angles by loopy belief propagation, with the noise learned by EM."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnnsync.angles import TWO_PI, wrap
+from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.robust.belief.messages import Messages, point_estimates
+from gnnsync.methods.robust.noise.mixture import MixtureFit
+from gnnsync.methods.robust.noise.placement import angle_density, place_open_nodes, two_core
+from gnnsync.typing import BoolArray, FloatArray
+
+log = logging.getLogger(__name__)
+
+# Bins of a message in the first stages, and the fewest allowed.
+FIRST_BINS = 32
+# Below this σ the bins are too coarse to compare angles; local search does it exactly.
+FINE_SIGMA = 0.05
+
+# Noise levels of the stages in which the messages sharpen before σ is estimated, a factor of about
+# 0.7 apart, and sweeps at each.
+_ANNEALING = (0.7, 0.5, 0.35, 0.25, 0.18, 0.13)
+_SWEEPS_PER_STAGE = 6
+# Share of inliers assumed at first.
+_FIRST_INLIER_SHARE = 0.5
+# Concentration of the first messages: weak around an initialisation, strong around a fit.
+_WEAK, _STRONG = 2.0, 8.0
+# Least σ of messages that start from a fit.
+_LEAST_FIT_SIGMA = 0.02
+# An EM step for the noise follows every third sweep; the density of angles is estimated after six.
+_SWEEPS_PER_EM = 3
+_SWEEPS_BEFORE_DENSITY = 6
+# Relative change of σ in an EM step below which it counts as converged.
+_SIGMA_TOLERANCE = 0.004
+# Mean resultant length of a marginal above which its mode counts as known for the density.
+_KNOWN_LENGTH = 0.8
+# Bins that σ must span for the posterior mean to be free of discretisation error.
+_RESOLVED_BINS = 0.9
+# Mean resultant length above which a marginal is narrow enough to keep the fitted angle, if that is
+# within the marginal's width and at least this many σ of the mean.
+_NARROW_LENGTH, _NEAR_SIGMAS = 0.95, 1.5
+# Limits that keep the logarithm and the root of a resultant length finite.
+_LEAST_LENGTH, _LEAST_VARIANCE = 1e-9, 1e-12
+# Entries of one message table (some 100 MB) above which the bins stay coarse and the sweeps few.
+_LARGE_TABLE = 20_000_000
+_LARGE_TABLE_SWEEPS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Marginal distributions of the angles.
+
+    Args:
+        marginals: (n, k, B) probabilities of B bins, relative to `origin`.
+        origin: (n, k) angles that the bins are relative to.
+        share: (k,) fraction of edges in each group.
+        sigma: noise of an edge of mean weight.
+        sweeps: sweeps taken.
+        change: mean change of the messages in the last sweep.
+    """
+
+    marginals: FloatArray
+    origin: FloatArray
+    share: FloatArray
+    sigma: float
+    sweeps: int
+    change: float
+
+    def mass_near(self, angles: FloatArray, half: float) -> FloatArray:
+        """Probability (n, k) of each node's angle being within `half` of that given (n, k)."""
+        bins = self.marginals.shape[2]
+        at = wrap(angles - self.origin)[..., None] - TWO_PI * np.arange(bins) / bins
+        inside = np.clip((half - np.abs(wrap(at))) / (TWO_PI / bins) + 0.5, 0.0, 1.0)
+        return np.minimum((self.marginals * inside).sum(axis=2), 1.0)
+
+    def modes(self) -> FloatArray:
+        """The most probable angle (n, k) of each marginal."""
+        return point_estimates(self.marginals, self.origin)[0]
+
+
+def propagate(
+    graph: MeasurementGraph,
+    start: FloatArray,
+    *,
+    bins: int = 64,
+    sweeps: int = 40,
+    tol: float = 1e-3,
+    like: MixtureFit | None = None,
+    known: BoolArray | None = None,
+) -> Posterior:
+    """Posterior of the angles by belief propagation from `start` (n, k).
+
+    Args:
+        graph: the measurements.
+        start: (n, k) angles around which the first messages are centred.
+        bins: most bins of a message.
+        sweeps: most sweeps at the estimated noise.
+        tol: stop when messages change by less than this on average and σ has converged.
+        like: a fit that `start` belongs to. Its noise is then used from the first sweep, without
+            annealing, and the density of angles is estimated from the nodes.
+        known: (n, k) which starting angles are reliable; messages of the others start uniform.
+    """
+    if 2 * graph.num_edges * FIRST_BINS > _LARGE_TABLE:
+        log.info("belief: %d edges, so %d bins and fewer sweeps", graph.num_edges, FIRST_BINS)
+        bins, sweeps = FIRST_BINS, min(sweeps, _LARGE_TABLE_SWEEPS)
+    sure = np.ones(start.shape) if known is None else known.astype(np.float64)
+    if like is None:
+        messages, done = _annealed(graph, start, sure, bins)
+    else:
+        messages, done = _like_fit(graph, start, sure, bins, like), 0
+    change = drift = np.inf
+    for sweep in range(1, sweeps + 1):
+        change = messages.sweep()
+        if sweep % _SWEEPS_PER_EM == 0:
+            sigma = messages.sigma
+            messages.learn(noise=True)
+            drift = abs(np.log(messages.sigma / sigma))
+            if like is not None and sweep == _SWEEPS_BEFORE_DENSITY:
+                messages.set_prior(_densities(messages))
+                drift = np.inf
+        if change < tol and drift < _SIGMA_TOLERANCE:
+            break
+    return Posterior(
+        messages.marginals(), start, messages.share, messages.sigma, done + sweep, float(change)
+    )
+
+
+def final_angles(
+    graph: MeasurementGraph, fit: MixtureFit, posterior: Posterior | None
+) -> FloatArray:
+    """Angles (n, k) of least expected MSE: fitted where certain, posterior mean elsewhere."""
+    if fit.sigma < FINE_SIGMA or posterior is None:
+        known = np.stack([two_core(graph, fit, group) for group in range(fit.share.size)], axis=1)
+        return place_open_nodes(graph, fit, known)
+    _, mean, length = point_estimates(posterior.marginals, posterior.origin)
+    if fit.sigma >= _RESOLVED_BINS * TWO_PI / posterior.marginals.shape[2]:
+        return mean
+    # Circular standard deviation of the marginal: the mean adds nothing within a fraction of it.
+    log_length = np.log(np.clip(length, _LEAST_LENGTH, 1.0))
+    width = np.sqrt(np.maximum(-2.0 * log_length, _LEAST_VARIANCE))
+    near = np.abs(wrap(mean - fit.angles)) < np.maximum(width, _NEAR_SIGMAS * fit.sigma)
+    return np.where(near & (length > _NARROW_LENGTH), fit.angles, mean)
+
+
+def _annealed(
+    graph: MeasurementGraph, start: FloatArray, sure: FloatArray, bins: int
+) -> tuple[Messages, int]:
+    """Messages after the stages of falling σ, and the sweeps they took."""
+    k = start.shape[1]
+    share = np.full(k, _FIRST_INLIER_SHARE / k)
+    messages = Messages(graph, start, share, _ANNEALING[0], FIRST_BINS)
+    messages.start(_WEAK * sure)
+    for sigma in _ANNEALING:
+        while sigma < 2 * messages.least_sigma and 2 * messages.bins <= bins:
+            messages.refine_bins()
+        messages.sigma = max(sigma, messages.least_sigma)
+        for sweep in range(1, _SWEEPS_PER_STAGE + 1):
+            messages.sweep()
+            if sweep % _SWEEPS_PER_EM == 0:
+                messages.learn(noise=False)
+    return messages, _SWEEPS_PER_STAGE * len(_ANNEALING)
+
+
+def _like_fit(
+    graph: MeasurementGraph, start: FloatArray, sure: FloatArray, bins: int, fit: MixtureFit
+) -> Messages:
+    """Messages concentrated around `start`, with the noise of the fit."""
+    messages = Messages(graph, start, fit.share, max(fit.sigma, _LEAST_FIT_SIGMA), bins)
+    messages.start(_STRONG * sure)
+    return messages
+
+
+def _densities(messages: Messages) -> list[FloatArray]:
+    """Density of the angles of each group, from nodes whose marginal is narrow."""
+    mode, _, length = point_estimates(messages.marginals(), messages.origin)
+    known = (length > _KNOWN_LENGTH).astype(np.float64)
+    return [angle_density(mode[:, g], known[:, g]) for g in range(messages.k)]
