@@ -81,8 +81,12 @@ class GNNSync:
     `trainer(**options)`, which gets callbacks, loggers and folder when a run starts.
 
     Args:
-        features, encoder, steps, loss: the network and what it minimises.
-        optimizer, scheduler: how; the scheduler is stepped after every optimizer step.
+        features: input of the network.
+        encoder: graph network, from features to node embeddings.
+        steps: unrolled refinement of the angles.
+        loss: what the training minimises.
+        optimizer: makes the optimizer.
+        scheduler: makes the learning-rate scheduler, stepped after every optimizer step.
         training: sets the four fields `trainer` to `eval_every` at once, see `Training`.
         spread: size of the head's scores before training (see `calibrate` of `AngleHead` and
             `PhaseHead`); None leaves them as they were drawn.
