@@ -1,4 +1,4 @@
-"""What any method can reach: spectral threshold and band, random guessing, information limit."""
+"""Limits of any method: spectral threshold and band, random guessing, information limit."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from gnnsync.typing import FloatArray, IntArray
 class InformationLimit:
     """The band in which the best possible MSE lies when inliers are exact.
 
-    A cycle sums to 0 mod 2π only if all its edges are inliers of one group (but for chance of
-    measure 0). Nodes joined by inliers can be synchronized by one who knows the inliers; nodes on
-    inlier cycles can prove it.
+    A cycle sums to 0 mod 2π only if all its edges are inliers of one group (or with probability 0).
+    Whoever knows the inliers can synchronize the nodes that they connect; cycles of inliers
+    certify it without that knowledge.
 
     Args:
         connected: S, share of nodes in the largest inlier component, mean over groups.
@@ -35,12 +35,12 @@ class InformationLimit:
 
     @property
     def oracle(self) -> float:
-        """4(1 - S): no method does better, but for luck on the nodes that are cut off."""
+        """4(1 - S): no method does better, except by chance on disconnected nodes."""
         return 4.0 * (1.0 - self.connected)
 
     @property
     def certifiable(self) -> float:
-        """4(1 - B): what can be reached with proof."""
+        """4(1 - B): the MSE that can be certified."""
         return 4.0 * (1.0 - self.certified)
 
 
@@ -63,8 +63,8 @@ def spectral_curve(degree: float, eta: ArrayLike, k: int = 1) -> FloatArray:
 def spectral_band(degree: float, eta: ArrayLike, k: int = 1) -> tuple[FloatArray, FloatArray]:
     """Least and greatest MSE expected of the spectral method: 4(1 - ρ(γ/η')), 4(1 - ρ(γ)).
 
-    γ takes the noise of an entry of H at its largest, variance 1. An inlier contributes less: the
-    variance of the noise is the share η' = 1 - (1-η)/k of the edges that do not measure the set.
+    γ assumes the largest noise of an entry of H, variance 1. Inliers contribute less: the variance
+    of the noise is the share η' = 1 - (1-η)/k of the edges that do not measure the group.
     """
     excess = _excess(degree, eta, k)
     share = 1.0 - (1.0 - np.asarray(eta, dtype=np.float64)) / k
@@ -89,8 +89,8 @@ def random_guess_mse(n: int) -> float:
 def information_limit(degree: float, eta: float, k: int = 1) -> InformationLimit:
     """The limit of an Erdős–Rényi graph of mean degree d, as n → ∞.
 
-    c = d(1-η)/k inliers per node and group; S = 1 - e^{-cS}, the share of the giant component;
-    B = 1 - e^{-cS}(1 + cS), of its nodes with two ways into it.
+    With c = d(1-η)/k inliers per node and group, S = 1 - e^{-cS} is the share of the giant
+    component, and B = 1 - e^{-cS}(1 + cS) that of nodes with two edges into it.
     """
     check_real("degree", degree, 0)
     check_real("eta", eta, 0, 1)
@@ -104,7 +104,7 @@ def information_limit(degree: float, eta: float, k: int = 1) -> InformationLimit
 
 
 def instance_limit(graph: MeasurementGraph) -> InformationLimit:
-    """The limit of one graph whose `group` (which edges are inliers of which set) is known."""
+    """The limit of one graph with known `group` (m,), the true group of each edge."""
     group, k = _truth(graph)
     connected, certified = [], []
     for side in range(k):
@@ -116,11 +116,11 @@ def instance_limit(graph: MeasurementGraph) -> InformationLimit:
 
 
 def least_squares_oracle(graph: MeasurementGraph) -> float:
-    """MSE of one who knows the inliers and solves their least squares; needs angles and group.
+    """MSE of least squares on the true inliers; needs the true angles and `group`.
 
-    With exact inliers this is 4(1 - S); with noise on them it is what remains. Nodes outside the
-    largest inlier component of a set count as unknown. The least squares are linearised about the
-    truth, which for inlier noise well below π is exact.
+    4(1 - S) with exact inliers; with noise on them, the error that remains. Nodes outside the
+    largest inlier component of a group count as unknown. Residuals are taken at the truth, where
+    least squares is linear as long as the inlier noise is well below π.
     """
     group, k = _truth(graph)
     if graph.angles is None:
@@ -137,13 +137,14 @@ def least_squares_oracle(graph: MeasurementGraph) -> float:
 
 
 def _largest_share(edge_index: IntArray, num_nodes: int) -> float:
-    """Share of nodes in the largest component; a single node is no component: 0."""
+    """Share of nodes in the largest component; 0 without edges."""
     if not edge_index.shape[1]:
         return 0.0
     return float(np.bincount(component_labels(edge_index, num_nodes)).max() / num_nodes)
 
 
 def _excess(degree: float, eta: ArrayLike, k: int) -> FloatArray:
+    """γ = max(d((1-η)/k)² - 1, 0) for each η."""
     check_real("degree", degree, 0)
     check_integer("k", k, 1)
     eta = np.asarray(eta, dtype=np.float64)
@@ -153,6 +154,7 @@ def _excess(degree: float, eta: ArrayLike, k: int) -> FloatArray:
 
 
 def _truth(graph: MeasurementGraph) -> tuple[IntArray, int]:
+    """The true group (m,) of each edge, and k."""
     if graph.group is None:
         raise GraphError("the graph has no group: limits per instance need the true inliers")
     if graph.angles is not None:

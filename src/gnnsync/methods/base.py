@@ -20,9 +20,11 @@ from gnnsync.typing import FloatArray, IntArray
 
 log = logging.getLogger(__name__)
 
+Graphs = Sequence[MeasurementGraph]
+
 
 class DisconnectedGraphWarning(UserWarning):
-    """A graph has several components: each is solved, and none is comparable with another."""
+    """A graph has several components: angles are comparable within a component only."""
 
 
 @runtime_checkable
@@ -80,7 +82,7 @@ class ReplicaMethod(Protocol):
 
     def solve_many(
         self,
-        graphs: Sequence[MeasurementGraph],
+        graphs: Graphs,
         k: int = 1,
         *,
         seeds: Sequence[int],
@@ -129,7 +131,7 @@ class ClassicalMethod:
         """Raise `ParameterError` if a parameter is out of range."""
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
-        """Angles (n,) or (n, k) for a connected graph; `rng` is the only source of chance."""
+        """Angles (n,) or (n, k) for a connected graph; `rng` is the only source of randomness."""
         raise NotImplementedError
 
     def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
@@ -163,7 +165,7 @@ class ClassicalMethod:
         """Angles and confidences of the whole graph, and the estimate of each component."""
         angles = np.zeros((graph.num_nodes, k))
         confidence = np.ones(graph.num_edges)
-        # A node alone in its component is what its angle is relative to.
+        # A node alone in its component is its own reference, and always right.
         right = np.ones(graph.num_nodes)
         estimates = []
         for nodes, edges, part in _split(graph):
@@ -173,10 +175,10 @@ class ClassicalMethod:
             if found.node_confidence is not None:
                 right[nodes] = found.node_confidence
             estimates.append(found)
-        # Largest first: its figures are the ones reported.
+        # Largest first: its diagnostics are the ones reported.
         estimates.sort(key=lambda e: len(e.angles), reverse=True)
-        told = all(estimate.node_confidence is not None for estimate in estimates)
-        known = right if told and estimates else None
+        stated = all(estimate.node_confidence is not None for estimate in estimates)
+        known = right if stated and estimates else None
         return Estimate(angles, edge_confidence=confidence, node_confidence=known), estimates
 
     def _estimate_refined(
@@ -226,7 +228,7 @@ def _split(
 
 
 def _merge(estimates: list[Estimate]) -> dict[str, float]:
-    """Figures of the component with the most nodes; how many were solved, if several.
+    """Diagnostics of the component with the most nodes; how many were solved, if several.
 
     Figures of different kinds (bounds, eigenvalues, counts) have no common sum or mean.
     """

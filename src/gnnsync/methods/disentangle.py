@@ -13,18 +13,18 @@ from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.spectral import leading_angles
 
-# An eigenvector entry below this share of the largest says nothing about its node.
-_SILENT = 1e-10
+# An eigenvector entry below this part of the largest is rounding and has no angle.
+_NO_ANGLE = 1e-10
 
 
 @dataclass(frozen=True)
 class SpectralDisentangled(ClassicalMethod):
-    r"""Spectral method, edges dealt out to the k sets, each set solved anew, until nothing changes.
+    r"""Spectral method in turn with the assignment of edges to groups, until nothing changes.
 
     From the k leading eigenvectors of D⁻¹H, repeat (Cucuringu and Tyagi 2022): edge e joins the
-    set :math:`\arg\min_l |\mathrm{wrap}(r_{s,l} - r_{t,l} - a_e)|`; the angles of set l become
-    those of the leading eigenvector of its own edges. A node none of whose edges joined a set
-    keeps its angle there. For k = 1 this is `spectral_rn`.
+    group :math:`\arg\min_l |\mathrm{wrap}(r_{s,l} - r_{t,l} - a_e)|`; the angles of group l become
+    those of the leading eigenvector of its own edges. A node without edges in a group keeps its
+    angle there. For k = 1 this is `spectral_rn`.
 
     Args:
         max_iterations: most rounds.
@@ -60,13 +60,13 @@ class SpectralDisentangled(ClassicalMethod):
                     continue
                 matrix = operator.normalised(weight)
                 vector = top_eigenvectors(matrix, 1, rng, bound=1.0)[1][:, 0]
-                heard = np.abs(vector) > _SILENT * np.abs(vector).max()
-                angles[heard, side] = np.angle(vector[heard])
-        settled = changed == 0.0
+                reached = np.abs(vector) > _NO_ANGLE * np.abs(vector).max()
+                angles[reached, side] = np.angle(vector[reached])
+        converged = changed == 0.0
         return Estimate(
             angles,
-            settled,
+            converged,
             iterations,
-            "no edge changed its set" if settled else "iteration limit",
+            "no edge changed its group" if converged else "iteration limit",
             diagnostics={"edges_changed": changed},
         )

@@ -15,6 +15,12 @@ from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.spectral import spectral_start
 from gnnsync.typing import ComplexArray
 
+# Relative accuracy of λ_min(H) in the shift α, which need not be exact.
+_SHIFT_ACCURACY = 1e-2
+# z is certified if the least eigenvalue of S is at least minus this times the largest degree: the
+# accuracy to which z is stationary.
+_CERTIFICATE_TOLERANCE = 1e-6
+
 
 @dataclass(frozen=True)
 class GPM(ClassicalMethod):
@@ -26,9 +32,9 @@ class GPM(ClassicalMethod):
     The shift α = max(0, -λ_min(H)) makes H + αI positive semidefinite, so that f never decreases.
     The iteration stops when z is stationary: with S = diag(Re(z̄ ∘ Hz)) - H, stationarity is
     S z = 0. If then also S ⪰ 0, z is a global maximiser (Boumal 2016, Bandeira, Boumal and Singer
-    2017); the least eigenvalue of S is reported as `certificate` and z counts as certified if it
-    is at least -1e-6 times the largest degree. The start is the eigenvector of D⁻¹H: that of H can
-    vanish to rounding far from the densest part of a graph.
+    2017); the least eigenvalue of S is reported as `certificate`, and z counts as certified if it
+    is at least -1e-6 times the largest degree. The initialisation is the eigenvector of D⁻¹H: that
+    of H can be below rounding far from the densest part of a graph.
 
     Args:
         max_iterations: most power iterations.
@@ -50,7 +56,7 @@ class GPM(ClassicalMethod):
         """Angles (n,) of a stationary point of f."""
         matrix = graph.hermitian
         z = phasor(spectral_start(graph, rng))
-        shift = max(0.0, -smallest_eigenpair(matrix, rng, tol=1e-2)[0])
+        shift = max(0.0, -smallest_eigenpair(matrix, rng, tol=_SHIFT_ACCURACY)[0])
         goal = self.tol * float(graph.degree.mean())
 
         iterations, stationary = 0, False
@@ -69,7 +75,7 @@ class GPM(ClassicalMethod):
         if self.certify and stationary:
             certificate = smallest_eigenpair(dual_matrix(matrix, z), rng)[0]
             diagnostics["certificate"] = certificate
-            if certificate >= -1e-6 * float(graph.degree.max()):
+            if certificate >= -_CERTIFICATE_TOLERANCE * float(graph.degree.max()):
                 reason = "stationary and certified as the global maximum"
         return Estimate(np.angle(z), stationary, iterations, reason, diagnostics=diagnostics)
 

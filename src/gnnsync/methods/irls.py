@@ -1,4 +1,4 @@
-"""Iteratively reweighted least squares for robust synchronization."""
+"""Iteratively reweighted least squares."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gnnsync.methods.spectral import spectral_start
 
 @dataclass(frozen=True)
 class IRLS(ClassicalMethod):
-    r"""Least sum of p-th powers of the residuals, p = 1 by default (Chatterjee and Govindu 2013).
+    r"""Minimum sum of p-th powers of the residuals, p = 1 by default (Chatterjee and Govindu 2013).
 
     .. math:: \min_{|z_i|=1} \sum_{e=(s,t)} w_e \bigl(|z_s - e^{i a_e} z_t|^2 +
               \varepsilon^2\bigr)^{p/2}

@@ -16,7 +16,8 @@ from gnnsync.typing import ComplexArray, FloatArray
 
 # Pairs whose periodogram is computed at a time: some tens of megabytes.
 _PAIRS_PER_CHUNK = 1 << 14
-_POLISH_STEPS = 8
+# Newton steps from the best grid point, each limited to half a cell: far more than they need.
+_NEWTON_STEPS = 8
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class PPE(ClassicalMethod):
 
     Args:
         frequencies: Q.
-        grid: points of the grid per frequency on which the maximum is sought (by FFT) before it is
-            polished by Newton steps.
+        grid: points per frequency of the grid on which the maximum is located (by FFT) before
+            Newton steps refine it.
     """
 
     frequencies: int = 8
@@ -83,7 +84,7 @@ def periodogram_peak(coefficient: ComplexArray, grid: int) -> FloatArray:
     q = np.arange(1, frequencies + 1)
     half_cell = np.pi / grid
     centre = phi
-    for _ in range(_POLISH_STEPS):
+    for _ in range(_NEWTON_STEPS):
         term = coefficient * np.exp(-1j * phi[:, None] * q)
         slope, bend = (q * term.imag).sum(axis=1), -(q**2 * term.real).sum(axis=1)
         step = np.divide(-slope, bend, out=np.zeros(count), where=bend < 0)

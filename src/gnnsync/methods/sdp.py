@@ -15,6 +15,12 @@ from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.gpm import dual_matrix
 from gnnsync.methods.spectral import spectral_start
 
+# Size, relative to unit rows, of the random part that lifts the spectral solution off its axis and
+# of the step along the escape direction: small enough to keep the objective.
+_LIFT = 0.1
+# Y is certified if the least eigenvalue of S is at least minus this times the largest degree.
+_CERTIFICATE_TOLERANCE = 1e-7
+
 
 @dataclass(frozen=True)
 class SDP(ClassicalMethod):
@@ -23,10 +29,10 @@ class SDP(ClassicalMethod):
     .. math:: \max_{X \succeq 0,\ X_{ii} = 1} \langle H, X\rangle, \qquad X = Y Y^*,\
               \|y_i\| = 1,\ Y \in \mathbb{C}^{n \times r}.
 
-    Y is made stationary by a trust-region method. With S = diag(Re⟨y_i, (HY)_i⟩) - H, Y is optimal
-    iff S ⪰ 0; else the least eigenvector of S is a way up in one more dimension, and r grows (the
-    Riemannian staircase, Boumal 2015). The angles are those of the leading left singular vector of
-    Y, exact if the relaxation is tight (X of rank one).
+    A trust-region method makes Y stationary. With S = diag(Re⟨y_i, (HY)_i⟩) - H, Y is optimal iff
+    S ⪰ 0; else the least eigenvector of S is an ascent direction in one more dimension, and r grows
+    (the Riemannian staircase, Boumal 2015). The angles are those of the leading left singular
+    vector of Y, exact if the relaxation is tight (X of rank one).
 
     Diagnostics: `relaxation` ⟨H, YY*⟩; `certificate` the least eigenvalue of S; `upper_bound`
     the dual bound relaxation + n·max(0, -certificate), which no angles' z*Hz exceeds;
@@ -57,11 +63,11 @@ class SDP(ClassicalMethod):
         n = graph.num_nodes
         matrix = graph.hermitian
         start = phasor(spectral_start(graph, rng))
-        # The spectral solution, lifted off its axis: stationary points of lower rank are saddles.
+        # Off the axis of the spectral solution: stationary points of lower rank are saddles.
         aside = rng.standard_normal((n, 2 * (self.rank - 1))).view(np.complex128)
-        rows = np.column_stack([start, 0.1 * aside])
+        rows = np.column_stack([start, _LIFT * aside])
         goal = self.tol * float(graph.degree.mean())
-        slack = 1e-7 * float(graph.degree.max())
+        slack = _CERTIFICATE_TOLERANCE * float(graph.degree.max())
         iterations = 0
         while True:
             rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
@@ -70,7 +76,7 @@ class SDP(ClassicalMethod):
             certificate, escape = smallest_eigenpair(dual_matrix(matrix, rows), rng)
             if certificate >= -slack or rows.shape[1] >= self.max_rank or not found.converged:
                 break
-            rows = np.column_stack([rows, np.sqrt(n) * 0.1 * escape])
+            rows = np.column_stack([rows, np.sqrt(n) * _LIFT * escape])
 
         relaxation = float(np.vdot(rows, matrix @ rows).real)
         left, size, _ = np.linalg.svd(rows, full_matrices=False)

@@ -13,7 +13,8 @@ from gnnsync.linalg.operator import normalise
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.typing import FloatArray
 
-# A relative residual of the eigenpairs above this is reported as not converged.
+# Relative residual of the eigenpairs up to which they count as converged: far below the angular
+# error of any data.
 _RESIDUAL = 1e-6
 
 
@@ -38,7 +39,7 @@ class SpectralRN(ClassicalMethod):
     r"""Top-k eigenvectors of the row-normalised matrix D⁻¹H (Cucuringu, Lipman and Singer 2012).
 
     D⁻¹H is similar to the Hermitian :math:`S = D^{-1/2} H D^{-1/2}`: if S u = λu, then
-    :math:`v = D^{-1/2} u` is the eigenvector sought, and positive scaling leaves its angles alone.
+    :math:`v = D^{-1/2} u` is an eigenvector of D⁻¹H, with the same angles as u.
     """
 
     any_k = True
@@ -68,5 +69,5 @@ def leading_angles(
 
 
 def spectral_start(graph: MeasurementGraph, rng: np.random.Generator) -> FloatArray:
-    """Angles (n,) of `SpectralRN`, from which the iterative methods set out."""
+    """Angles (n,) of `SpectralRN`: the initialisation of the iterative methods."""
     return leading_angles(graph.hermitian, 1, rng, graph.degree).angles[:, 0]

@@ -24,8 +24,8 @@ class TranSync(ClassicalMethod):
               m_e(r) = \mathrm{wrap}(r_s - r_t - a_e), \qquad \delta_{j+1} = c\,\delta_j,
 
     until δ < δ_min. The original synchronizes numbers on a line, where the least squares is linear;
-    on the circle each round takes `steps` Gauss–Newton steps, of which the wrapped residuals need
-    few. Starts from the row-normalised spectral solution.
+    on the circle each round takes `steps` Gauss–Newton steps on the wrapped residuals. Starts from
+    the row-normalised spectral solution.
 
     Args:
         delta: first truncation, in radians.
@@ -47,7 +47,7 @@ class TranSync(ClassicalMethod):
         check_integer("steps", self.steps, 1)
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
-        """Angles (n,) of the last round in which some edge was left."""
+        """Angles (n,) of the last round with an edge below the truncation."""
         operator = EdgeOperator(graph)
         angles = spectral_start(graph, rng)
         delta, rounds = self.delta, 0

@@ -1,4 +1,4 @@
-"""The trivial answer, for orientation."""
+"""The trivial solution, as a reference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gnnsync.methods.base import ClassicalMethod, Estimate
 
 @dataclass(frozen=True)
 class Trivial(ClassicalMethod):
-    """All angles equal (1, as in the paper): what a method must beat."""
+    """All angles equal (1, as in the paper): the error that a method must improve on."""
 
     any_k = True
 
