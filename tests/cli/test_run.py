@@ -74,7 +74,7 @@ def test_the_printed_config_is_no_part_of_the_job(tmp_path):
         (["data.p=2"], "data.p = 2: must be a number in [0, 1]"),
         (["data.p=0.001", "data.max_draws=1"], "no connected measurement graph in 1 draws"),
         (["output_dir=/proc/none"], "output_dir: cannot write in /proc/none"),
-        (["a=[1,"], "a=[1,: no viable alternative"),
+        (["a=[1,"], "gnnsync: a=[1,: "),
         (["data.n=${nothing}"], "nothing"),
         (["--config-dir=nowhere"], "--config-dir nowhere: no such folder"),
         (["-m", "data.q=1"], "data.q: no such key; allowed here: "),

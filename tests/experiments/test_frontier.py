@@ -32,7 +32,7 @@ def test_the_cells_are_those_of_the_benchmark():
 )
 def test_presets_sweep_all_they_promise(preset, jobs, tmp_path):
     with hydra_configs():
-        command = Command.of([f"experiment={preset}", f"output_dir={tmp_path}"], multirun=True)
+        command = Command.of([f"experiment={preset}", f"output_dir={tmp_path}"])
     assert len(list(command.grids[0].points())) == jobs
 
 

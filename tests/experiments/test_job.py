@@ -14,7 +14,7 @@ from gnnsync.metrics import angular_mse
 
 
 def only_folder(root):
-    (folder,) = [p for p in root.rglob("*") if (p / "result.json").exists()]
+    (folder,) = [p for p in root.rglob("*") if (p / "result.json").exists() and not p.is_symlink()]
     return folder
 
 

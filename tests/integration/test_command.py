@@ -63,8 +63,8 @@ def test_a_killed_training_resumes_to_the_same_angles(tmp_path):
         "run",
         *SMALL,
         "trainer.max_steps=3000",
-        "trainer.patience=3000",
-        "trainer.steps_per_epoch=10",
+        "callbacks.stopping.patience=3000",
+        "method.inner_steps=10",
         "checkpoint_every=50",
     ]
     whole = tmp_path / "whole"
@@ -96,7 +96,7 @@ def test_ctrl_c_leaves_earlier_results_whole(tmp_path):
         "run",
         *SMALL,
         "trainer.max_steps=1000000",
-        "trainer.patience=1000000",
+        "callbacks.stopping.patience=1000000",
         "checkpoint_every=50",
     ]
     process = subprocess.Popen(

@@ -22,8 +22,6 @@ from gnnsync.experiments.label import label_of
 from gnnsync.experiments.loggers import log_results, opened_loggers
 from gnnsync.experiments.replicas import solve_replicas
 from gnnsync.io.files import atomic_output, writable_directory, write_text
-from gnnsync.plots.maps import reconstruction_figures
-from gnnsync.plots.run import angle_figure, loss_figure
 from gnnsync.results.files import FAILURE, RESULT, mark_latest, read_result, reproducing
 from gnnsync.results.outcome import Label, Outcome
 from gnnsync.results.rows import final_metrics, result_rows, versions
@@ -119,6 +117,10 @@ def _draw(
     outcome: Outcome, data: Networks, found: Map | None, directory: Path, name: str
 ) -> dict[str, Path]:
     """Draw what these data and this method allow; the files by name."""
+    # Matplotlib takes half a second to load, and not every job draws.
+    from gnnsync.plots.maps import reconstruction_figures
+    from gnnsync.plots.run import angle_figure, loss_figure
+
     figures = {}
     if outcome.history and len(outcome.history["train"]):
         figures["loss"] = loss_figure(outcome.history)

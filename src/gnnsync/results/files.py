@@ -15,9 +15,10 @@ FAILURE = "failure.json"
 JOBS = "jobs.json"
 LATEST = "latest"
 
-# Keys that say where and how a job runs, not what it computes.
+# Keys that say where and how a job runs, not what it computes: callbacks are those that only watch.
 _ASIDE = re.compile(
-    r"(output_dir|sweep|logger|figures|threads|resume|checkpoint_every|print_config|hydra)([./@].*)?"
+    r"(output_dir|sweep|logger|figures|threads|resume|checkpoint_every|print_config|hydra"
+    r"|callbacks\.(checkpoint|learning_rate|loss_curve|model_checkpoint|progress))([./@].*)?"
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hydra.core.singleton import Singleton
 from hydra.core.utils import JobReturn, configure_log, filter_overrides, setup_globals
-from omegaconf import DictConfig, open_dict
+from omegaconf import DictConfig, OmegaConf, open_dict
 
 from hydra_plugins.hydra_gnnsync.launcher import ClusterLauncher, died
 
@@ -17,14 +17,15 @@ log = logging.getLogger(__name__)
 
 
 class RayLauncher(ClusterLauncher):
-    """hydra-ray-launcher, except that a worker that dies costs only its own job.
+    """hydra-ray-launcher, except that a worker that dies ends only its own job.
 
     Args:
         ray: `init` and `remote`, the arguments of `ray.init` and `ray.remote`.
     """
 
     def __init__(self, ray: DictConfig) -> None:
-        self.ray = ray
+        # A copy: the config may be read-only.
+        self.ray = OmegaConf.create(OmegaConf.to_container(ray, resolve=True))
 
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int

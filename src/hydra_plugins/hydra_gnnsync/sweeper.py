@@ -6,7 +6,8 @@ from typing import Any
 
 from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
-from omegaconf import DictConfig
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
 
 # Exit code of a sweep in which a job has failed. `SystemExit` is the one exception that Hydra
 # passes on without a message of its own.
@@ -61,7 +62,10 @@ class SearchSweeper(Sweeper):
         def search() -> None:
             from hydra_plugins.hydra_optuna_sweeper.optuna_sweeper import OptunaSweeper
 
-            optuna = OptunaSweeper(**self.parameters)
+            # Hydra 1.4 leaves objects within a plugin's config to the plugin.
+            sampler = self.parameters["sampler"]
+            made = instantiate(sampler) if OmegaConf.is_config(sampler) else sampler
+            optuna = OptunaSweeper(**{**self.parameters, "sampler": made})
             optuna.setup(
                 hydra_context=self.hydra_context,
                 task_function=self.task_function,

@@ -21,7 +21,7 @@ def launcher(name: str, *overrides: str):
 
 
 def test_our_configs_come_before_those_of_the_plugins():
-    assert launcher("joblib").hydra.launcher.batch_size == "1"
+    assert int(launcher("joblib").hydra.launcher.batch_size) == 1
     assert launcher("ray").hydra.launcher.ray.remote.max_calls == 1
     assert launcher("slurm").hydra.launcher.additional_parameters.requeue is True
 

@@ -69,7 +69,7 @@ def check_launcher(cfg: DictConfig) -> None:
         )
     if "gpus_per_job" in cfg:
         check_real("gpus_per_job", cfg.gpus_per_job, 0, 1, open_low=True)
-        if OmegaConf.select(cfg, "method.training.accelerator") == "cpu":
+        if OmegaConf.select(cfg, "method.trainer.accelerator") == "cpu":
             log.warning("the jobs hold a share of a GPU and do not use it: add trainer=gpu")
 
 
