@@ -1,6 +1,5 @@
 """Thresholds, bands and information limits."""
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +11,6 @@ from gnnsync.data.outliers import observe
 from gnnsync.errors import GraphError, ParameterError
 from gnnsync.limits import (
     InformationLimit,
-    bridges,
     information_limit,
     instance_limit,
     least_squares_oracle,
@@ -113,31 +111,6 @@ def test_limits_average_over_groups(triangle_and_tail):
     limit = instance_limit(graph)
     assert limit.connected == pytest.approx((0.6 + 0.4) / 2)
     assert limit.certified == pytest.approx((0.6 + 0.0) / 2)
-
-
-@given(st.integers(0, 100_000))
-def test_bridges_agree_with_their_definition(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 20))
-    src = rng.integers(n, size=rng.integers(30))
-    index = np.stack([src, (src + rng.integers(1, n, size=len(src))) % n])
-    graph = nx.MultiGraph()
-    graph.add_nodes_from(range(n))
-    graph.add_edges_from(index.T.tolist())
-    whole = nx.number_connected_components(graph)
-    for edge, is_bridge in zip(index.T.tolist(), bridges(index, n), strict=True):
-        graph.remove_edge(*edge)
-        assert (nx.number_connected_components(graph) > whole) == is_bridge
-        graph.add_edge(*edge)
-
-
-def test_bridges_of_a_large_path_and_cycle():
-    """Deep recursion would overflow here."""
-    n = 100_000
-    path = np.stack([np.arange(n - 1), np.arange(1, n)])
-    assert bridges(path, n).all()
-    cycle = np.concatenate([path, [[n - 1], [0]]], axis=1)
-    assert not bridges(cycle, n).any()
 
 
 def test_least_squares_oracle_without_noise_is_the_oracle():

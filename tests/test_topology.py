@@ -1,3 +1,5 @@
+"""Triangles, bridges, spanning forests and angles along them."""
+
 import tracemalloc
 from collections import Counter
 from itertools import combinations, permutations
@@ -12,17 +14,21 @@ from hypothesis.extra.numpy import arrays
 import gnnsync.topology
 from gnnsync.angles import wrap
 from gnnsync.data.measurement import random_geometric
-from gnnsync.topology import distinct, draw_triangles, find_triangles
+from gnnsync.topology import (
+    bridges,
+    component_labels,
+    distinct,
+    draw_triangles,
+    find_triangles,
+    forest_angles,
+    minimum_spanning_edges,
+    parent_edges,
+    spanning_forest,
+)
 
 
 def brute_force(edge_index: np.ndarray) -> set[frozenset[int]]:
-    """E
-    import numpy as np
-    from hypothesis import given
-    from hypothesis import strategies as st
-    from hypothesis.extra.numpy import arrays
-    from gnnsync.topology import distinct
-    very set of three edges that closes a triangle, by trying them all."""
+    """Every set of three edges that closes a triangle, by trying them all."""
     pairs = [frozenset(pair) for pair in edge_index.T.tolist()]
     found = set()
     for edges in combinations(range(len(pairs)), 3):
@@ -170,3 +176,89 @@ def test_a_generous_limit_draws_all_triangles():
 @given(arrays(np.int64, st.integers(0, 40), elements=st.integers(-5, 5)))
 def test_distinct_is_unique(values):
     np.testing.assert_array_equal(distinct(values), np.unique(values))
+
+
+@given(st.integers(0, 100_000))
+def test_bridges_agree_with_their_definition(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 20))
+    src = rng.integers(n, size=rng.integers(30))
+    index = np.stack([src, (src + rng.integers(1, n, size=len(src))) % n])
+    graph = nx.MultiGraph()
+    graph.add_nodes_from(range(n))
+    graph.add_edges_from(index.T.tolist())
+    whole = nx.number_connected_components(graph)
+    for edge, is_bridge in zip(index.T.tolist(), bridges(index, n), strict=True):
+        graph.remove_edge(*edge)
+        assert (nx.number_connected_components(graph) > whole) == is_bridge
+        graph.add_edge(*edge)
+
+
+def test_bridges_of_a_large_path_and_cycle():
+    """Deep recursion would overflow here."""
+    n = 100_000
+    path = np.stack([np.arange(n - 1), np.arange(1, n)])
+    assert bridges(path, n).all()
+    cycle = np.concatenate([path, [[n - 1], [0]]], axis=1)
+    assert not bridges(cycle, n).any()
+
+
+def random_multigraph(seed, most=20):
+    """Edges (2, m) of a graph with parallel edges and several components."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, most))
+    src = rng.integers(n, size=rng.integers(1, 40))
+    return np.stack([src, (src + rng.integers(1, n, size=len(src))) % n]), n
+
+
+@given(st.integers(0, 10_000))
+def test_a_spanning_forest_reaches_every_node_of_its_component(seed):
+    index, n = random_multigraph(seed)
+    order, parent = spanning_forest(index, n)
+    assert sorted(order.tolist()) == list(range(n))
+    label = component_labels(index, n)
+    assert (parent < 0).sum() == len(np.unique(label))
+    below = np.flatnonzero(parent >= 0)
+    np.testing.assert_array_equal(label[parent[below]], label[below])
+    edge = parent_edges(index, parent)
+    assert (edge[parent < 0] == -1).all()
+    np.testing.assert_array_equal(
+        np.sort(index[:, edge[below]], 0), np.sort([below, parent[below]], 0)
+    )
+
+
+@given(st.integers(0, 10_000))
+def test_the_forest_of_lowest_ranks_is_a_minimum_spanning_forest(seed):
+    index, n = random_multigraph(seed)
+    order = np.random.default_rng(seed).permutation(index.shape[1])
+    cost = np.empty(len(order))
+    cost[order] = np.arange(1, len(order) + 1)
+    graph = nx.MultiGraph()
+    graph.add_nodes_from(range(n))
+    graph.add_weighted_edges_from(zip(*index.tolist(), cost.tolist(), strict=True))
+    expected = nx.minimum_spanning_tree(graph).size(weight="weight")
+    assert cost[minimum_spanning_edges(index, n, order)].sum() == expected
+
+
+@given(st.integers(0, 10_000))
+def test_forest_angles_satisfy_consistent_offsets(seed):
+    index, n = random_multigraph(seed)
+    truth = np.random.default_rng(seed).uniform(-3, 3, n)
+    angles = forest_angles(index, truth[index[0]] - truth[index[1]], n)
+    np.testing.assert_allclose(
+        angles[index[0]] - angles[index[1]], truth[index[0]] - truth[index[1]]
+    )
+    first = np.unique(component_labels(index, n), return_index=True)[1]
+    np.testing.assert_array_equal(angles[first], 0.0)
+
+
+def test_forest_angles_of_a_long_path():
+    """Deep recursion would overflow here, and one pass per level would take minutes."""
+    n = 100_000
+    path = np.stack([np.arange(1, n), np.arange(n - 1)])
+    np.testing.assert_allclose(forest_angles(path, np.full(n - 1, 0.5), n), 0.5 * np.arange(n))
+
+
+def test_forest_angles_use_the_first_of_parallel_edges():
+    index = np.array([[0, 1, 0], [1, 0, 1]])
+    np.testing.assert_array_equal(forest_angles(index, np.array([1.0, 2.0, 3.0]), 2), [0.0, -1.0])

@@ -43,10 +43,17 @@ def noisy(seed=3, n=80, p=0.3, eta=0.2, weighted=True) -> MeasurementGraph:
     return observed(erdos_renyi(n, p, seed), eta=eta, seed=seed, weighted=weighted)
 
 
+def synthetic(eta, sigma=0.0, k=1, n=150, p=0.2, seed=0, pairs=erdos_renyi) -> MeasurementGraph:
+    """Uniform angles observed on a random graph."""
+    rng = np.random.default_rng(seed)
+    angles = rng.uniform(0, 2 * np.pi, (n, k))
+    return observe(pairs(n, p, seed), angles, eta, rng=rng, inlier_noise=sigma)
+
+
 def networks(model=erdos_renyi, *, p=0.15, eta=0.0, k=1, n=360, seeds=SEEDS, **options):
     """The networks of the paper's cells: gamma angles, n = 360."""
     module = SyntheticDataModule(model, GammaAngles(), n, p, eta, k=k, seeds=seeds, **options)
     return module.graphs
 
 
-__all__ = ["SHAPES", "networks", "noisy", "observed", "pairs_of", "random_geometric"]
+__all__ = ["SHAPES", "networks", "noisy", "observed", "pairs_of", "random_geometric", "synthetic"]

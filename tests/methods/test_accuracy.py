@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnnsync.limits import instance_limit, spectral_band
-from gnnsync.methods import METHODS, Spectral, SpectralDisentangled, SpectralRN
+from gnnsync.methods import METHODS, Spectral, SpectralRN
 from gnnsync.metrics import angular_mse
 from tests.methods.networks import networks, observed, random_geometric
 
@@ -79,22 +79,6 @@ def test_inlier_noise_averages_out(name):
     """At σ = .1 and no outlier, least squares leaves about 4·(σ²/2)/degree."""
     graphs = networks(p=0.15, inlier_noise=0.1, seeds=(10, 20))
     assert mean_mse(METHODS[name](), graphs) < 0.003
-
-
-def test_disentangling_separates_two_sets():
-    graphs = cell(0.0, k=2)
-    plain, iterated = (
-        mean_mse(method, graphs, k=2) for method in (SpectralRN(), SpectralDisentangled())
-    )
-    assert plain > 1.0
-    assert iterated < 0.1
-
-
-def test_disentangling_gives_each_edge_its_own_set():
-    graph = cell(0.0, k=2)[0]
-    found = SpectralDisentangled()(graph, 2).edge_group
-    agreement = np.mean(found == graph.group)
-    assert max(agreement, 1 - agreement) > 0.9
 
 
 def test_geometric_networks_at_moderate_noise():

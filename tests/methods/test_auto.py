@@ -3,24 +3,18 @@
 import numpy as np
 import pytest
 
-from gnnsync.data.measurement import erdos_renyi, random_geometric
-from gnnsync.data.outliers import observe
+from gnnsync.data.measurement import random_geometric
 from gnnsync.errors import ParameterError
 from gnnsync.methods import auto as auto_module
 from gnnsync.methods.auto import Auto
 from gnnsync.methods.irls import IRLS
 from gnnsync.metrics import angular_mse
-
-
-def network(eta, sigma=0.0, k=1, n=150, p=0.2, seed=0, pairs=erdos_renyi):
-    rng = np.random.default_rng(seed)
-    angles = rng.uniform(0, 2 * np.pi, (n, k))
-    return observe(pairs(n, p, seed), angles, eta, rng=rng, inlier_noise=sigma)
+from tests.methods.networks import synthetic
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_exact_inliers_among_many_outliers(seed):
-    graph = network(0.75, n=200, seed=seed)
+    graph = synthetic(0.75, n=200, seed=seed)
     solution = Auto()(graph)
     assert angular_mse(solution.angles, graph.angles) < 0.03
     assert solution.diagnostics["eta"] == pytest.approx(0.75, abs=0.05)
@@ -30,15 +24,15 @@ def test_exact_inliers_among_many_outliers(seed):
 
 
 def test_noisy_inliers():
-    graph = network(0.5, 0.2, n=200)
+    graph = synthetic(0.5, 0.2, n=200)
     solution = Auto()(graph)
     assert angular_mse(solution.angles, graph.angles) < 0.03
     assert solution.diagnostics["sigma"] == pytest.approx(0.2, rel=0.2)
 
 
 @pytest.mark.parametrize("sigma", [0.0, 0.05])
-def test_two_sets(sigma):
-    graph = network(0.2, sigma, k=2, p=0.3)
+def test_two_groups(sigma):
+    graph = synthetic(0.2, sigma, k=2, p=0.3)
     solution = Auto()(graph, 2)
     assert angular_mse(solution.angles, graph.angles) < 0.01
     inlier = graph.group >= 0
@@ -49,7 +43,7 @@ def test_two_sets(sigma):
 def test_planted_second_solution():
     """Outliers that agree with one another on a fifth of the edges."""
     rng = np.random.default_rng(4)
-    graph = network(0.3, 0.05, n=150)
+    graph = synthetic(0.3, 0.05, n=150)
     rival = rng.uniform(0, 2 * np.pi, 150)
     planted = (graph.group < 0) & (rng.random(graph.num_edges) < 2 / 3)
     offset = np.where(planted, rival[graph.src] - rival[graph.dst], graph.offset)
@@ -60,20 +54,20 @@ def test_planted_second_solution():
 
 def test_heavy_tailed_noise():
     rng = np.random.default_rng(5)
-    graph = network(0.0, n=150)
+    graph = synthetic(0.0, n=150)
     graph = graph.replace(offset=graph.offset + 0.15 * rng.standard_t(1.5, graph.num_edges))
     mine = angular_mse(Auto()(graph).angles, graph.angles)
     assert mine <= 1.1 * angular_mse(IRLS()(graph).angles, graph.angles)
 
 
 def test_geometric_graph():
-    graph = network(0.3, n=200, p=0.08, pairs=random_geometric, seed=2)
+    graph = synthetic(0.3, n=200, p=0.08, pairs=random_geometric, seed=2)
     assert angular_mse(Auto()(graph).angles, graph.angles) < 0.2
 
 
 def test_large_graphs_take_the_cheaper_way(monkeypatch, caplog):
     monkeypatch.setattr(auto_module, "LARGE_GRAPH_EDGES", 100)
-    graph = network(0.3)
+    graph = synthetic(0.3)
     with caplog.at_level("INFO"):
         solution = Auto()(graph)
     assert "belief propagation alone" in caplog.text
@@ -81,7 +75,7 @@ def test_large_graphs_take_the_cheaper_way(monkeypatch, caplog):
 
 
 def test_same_seed_same_angles():
-    graph = network(0.6, 0.1)
+    graph = synthetic(0.6, 0.1)
     assert np.array_equal(Auto()(graph, seed=3).angles, Auto()(graph, seed=3).angles)
 
 

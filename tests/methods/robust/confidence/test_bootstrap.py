@@ -7,10 +7,9 @@ import pytest
 
 from gnnsync import MeasurementGraph
 from gnnsync.angles import wrap
-from gnnsync.data.measurement import barabasi_albert, erdos_renyi, random_geometric
+from gnnsync.data.measurement import erdos_renyi, random_geometric
 from gnnsync.methods.robust.confidence.bootstrap import bootstrap, closure, resample
 from gnnsync.methods.robust.confidence.error_propagation import triangle_arcs
-from gnnsync.methods.robust.geometric.regions import is_extended
 from gnnsync.methods.robust.noise.law import LAPLACE
 from gnnsync.methods.robust.noise.mixture import fit_mixture
 from tests.methods.networks import observed
@@ -18,20 +17,6 @@ from tests.methods.networks import observed
 
 def _at_truth(graph):
     return fit_mixture(graph, graph.angles, move=False)
-
-
-@pytest.mark.parametrize(
-    ("pairs", "extended"),
-    [
-        (erdos_renyi(200, 0.05, 1), False),
-        (barabasi_albert(200, 0.05, 1), False),
-        (random_geometric(200, 0.06, 1), True),
-        (random_geometric(300, 0.12, 1), True),
-    ],
-    ids=["erdos_renyi", "barabasi_albert", "sparse geometric", "geometric"],
-)
-def test_which_graphs_have_regions(pairs, extended):
-    assert is_extended(observed(pairs), np.random.default_rng(0)) is extended
 
 
 def test_what_is_rigid_comes_again():

@@ -81,7 +81,7 @@ def test_every_edge_that_crosses_votes_for_the_turn_that_fulfils_it():
             assert np.abs(residual).min() < 1e-9
 
 
-def test_a_branch_that_hangs_by_a_wrong_edge_is_turned():
+def test_a_branch_attached_by_an_outlier_is_rotated():
     graph = tracks(eta=0.0)
     tree = most_probable_tree(graph, np.ones(graph.num_edges))
     node = int(np.argsort(np.abs(tree.size - 60), kind="stable")[0])

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
+from gnnsync import MeasurementGraph
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.outliers import observe
-from gnnsync.graph import MeasurementGraph
-from gnnsync.methods.robust.noise.local_search import local_search, strongest_agreement
 from gnnsync.methods.robust.noise.mixture import fit_mixture, node_trust
 from gnnsync.metrics import angular_mse
 
@@ -75,24 +74,7 @@ def test_evidence_gains_nothing_from_a_tree():
     assert fitted.evidence < 0.35 * n
 
 
-def test_settle_brings_misplaced_nodes_home():
-    graph = network(0.6)
-    start = graph.angles.copy()
-    start[:12] += np.random.default_rng(2).uniform(1, 5, (12, 1))
-    fit = local_search(graph, start)
-    assert angular_mse(fit.angles, graph.angles) < 1e-10
-
-
-def test_strongest_agreement_crosses_the_cut():
-    """Votes at 3.1 and -3.1 are neighbours on the circle."""
-    graph = MeasurementGraph([[0, 0, 0], [1, 2, 3]], [3.1, -3.1, 1.0], 4)
-    place, support, current = strongest_agreement(graph, np.zeros(4), np.ones(3), np.ones(4), 0.2)
-    assert support[0] == pytest.approx(2.0)
-    assert abs(abs(place[0]) - np.pi) < 1e-9
-    assert current[0] == pytest.approx(0.0)
-
-
-def test_vote_trust_is_low_where_edges_are_few():
+def test_node_trust_is_low_where_edges_are_few():
     graph = network(0.5)
     lone = graph.replace(
         edge_index=np.concatenate([graph.edge_index, [[120], [0]]], axis=1),
