@@ -1,4 +1,4 @@
-"""What a job is, in words: method, what is changed about it, the line that runs it again."""
+"""Labels of a job: its method, the parameters that differ from the default, its override line."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gnnsync.experiments.paths import conf_dir
 from gnnsync.results.files import reproducing
 from gnnsync.results.outcome import Label
 
-# The budget and the device are told in columns of the row; a label with them would be all noise.
+# Budget, device and callbacks are columns of a row; in a label they would hide the rest.
 _UNLABELLED = ("trainer", "callbacks")
 # Parameters that rows always have, since the paper's studies vary them.
 _ALWAYS = ("loss.", "model.steps.")
 
 
 def label_of(cfg: DictConfig) -> Label:
-    """The identity of a composed config; the chosen names are known only within a Hydra run."""
+    """The label of a composed config; the chosen names are known only within a Hydra run."""
     config, parts = resolved(cfg), _parts(cfg)
     chosen = dict(HydraConfig.get().runtime.choices) if HydraConfig.initialized() else {}
     method = str(chosen.get("method") or method_name(config["method"]["_target_"]))
@@ -44,7 +44,7 @@ def label_of(cfg: DictConfig) -> Label:
     columns |= {k: v for k, v in values.items() if k.startswith(_ALWAYS) or k in changed}
     return Label(
         method,
-        " ".join([method, *(f"{_short(k)}={_text(v)}" for k, v in _told(labels).items())]),
+        " ".join([method, *(f"{_short(k)}={_text(v)}" for k, v in _labelled(labels).items())]),
         {key: _cell(value) for key, value in columns.items() if key not in _UNLABELLED},
         reproducing(list(HydraConfig.get().overrides.task)) if chosen else None,
     )
@@ -61,7 +61,7 @@ def _parts(cfg: DictConfig) -> dict[str, str]:
 
 
 def _values(config: dict[str, Any], parts: dict[str, str]) -> dict[str, Any]:
-    """All parameters of a method by the key with which a user sets them; a part's class as well."""
+    """All parameters of a method, classes of its parts included, by the keys that set them."""
     found: dict[str, Any] = {}
     for key, value in computing(config["method"]).items():
         if key != "_target_":
@@ -93,18 +93,18 @@ def _changed(
     return {key: v for key, v in changed.items() if not key.startswith(other)}
 
 
-def _told(labels: dict[str, Any]) -> dict[str, Any]:
+def _labelled(labels: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in labels.items() if k.partition(".")[0] not in _UNLABELLED}
 
 
 @lru_cache(maxsize=256)
 def _default(overrides: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, str]] | None:
-    """The config of a method and its parts as they come, and the choices it is made of.
+    """The default config of a method and its parts, and the choices of groups that it is made of.
 
     None if it cannot be composed.
     """
     try:
-        if GlobalHydra.instance().is_initialized():  # knows a user's own folders of configs
+        if GlobalHydra.instance().is_initialized():  # with the user's own folders of configs
             cfg = compose("config", list(overrides), return_hydra_config=True)
         else:
             with initialize_config_dir(str(conf_dir()), version_base="1.3"):

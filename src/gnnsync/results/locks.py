@@ -1,4 +1,4 @@
-"""One process per job, also when two sweeps share a folder."""
+"""Locks on job folders: one process per job, also when two sweeps share a folder."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ LOCK = ".lock"
 
 @contextmanager
 def claim(folder: Path) -> Iterator[bool]:
-    """Hold a job's folder while working in it; False if another process holds it.
+    """Lock a job's folder while working in it; yields False if another process has locked it.
 
-    The lock goes with the process that holds it, however that ends. On a file system without
-    locks nobody is kept out: results are written whole, so that a job run twice is only work lost.
+    The lock ends with its process, also if that is killed. On a file system without locks every
+    process gets one: a job may then run twice, which costs time but no result, since results are
+    written whole.
     """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
@@ -32,7 +33,7 @@ def claim(folder: Path) -> Iterator[bool]:
 
 
 def claimed(folder: Path) -> bool:
-    """Whether a living process holds the folder."""
+    """Whether a running process has locked the folder."""
     try:
         descriptor = os.open(folder / LOCK, os.O_RDWR)
     except OSError:
@@ -44,7 +45,7 @@ def claimed(folder: Path) -> bool:
 
 
 def last_claimed(folder: Path) -> float:
-    """When work in the folder was last begun, in seconds since the epoch; 0 if never."""
+    """When the folder was last locked, in seconds since the epoch; 0 if never."""
     try:
         return (folder / LOCK).stat().st_mtime
     except OSError:

@@ -1,1 +1,1 @@
-"""Launchers for `gnnsync run -m`; Hydra finds its plugins in the namespace `hydra_plugins`."""
+"""Sweepers and launchers of `gnnsync run -m`; Hydra finds plugins in this namespace."""

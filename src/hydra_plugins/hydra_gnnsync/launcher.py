@@ -1,4 +1,4 @@
-"""What the launchers share."""
+"""Base class of the Ray and Slurm launchers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from omegaconf import DictConfig
 
 
 class ClusterLauncher(Launcher):
-    """A launcher whose jobs run elsewhere; one that dies is told and does not stop the others."""
+    """Base of launchers with jobs in other processes; a job that dies does not stop the others."""
 
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
@@ -19,7 +19,7 @@ class ClusterLauncher(Launcher):
 
 
 def died(error: Exception) -> JobReturn:
-    """What is left of a job that did not come back."""
+    """The return value of a job that did not come back."""
     done = JobReturn(status=JobStatus.FAILED)
     done.return_value = error
     return done

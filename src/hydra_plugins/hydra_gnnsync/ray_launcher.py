@@ -58,7 +58,7 @@ class RayLauncher(ClusterLauncher):
 
 
 def _check_address(address: str | None) -> None:
-    """Ray itself may wait for ever for a cluster that is not there."""
+    """Refuse an address without a cluster, for which Ray itself may wait for ever."""
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     if port.isdigit():
         try:

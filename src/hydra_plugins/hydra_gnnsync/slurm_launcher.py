@@ -23,7 +23,7 @@ _GRACE = 10.0
 
 
 class SlurmLauncher(ClusterLauncher):
-    """hydra-submitit-launcher, except that a job that is cancelled costs only itself.
+    """hydra-submitit-launcher, except that a cancelled job does not stop the others.
 
     Args:
         submitit_folder: where scripts, logs and pickles of the batch jobs go.

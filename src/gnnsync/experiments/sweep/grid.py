@@ -1,4 +1,4 @@
-"""The grid of a sweep, and the config at each of its points, without composing every one."""
+"""The grid of a sweep, and the config at each point, without composing every one by Hydra."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Axis:
         values: the values themselves; None if only Hydra can apply them: choices of groups, lists,
             dictionaries.
         is_choice: a choice of a group, which applies before all that sets values.
-        endless: an interval, of which only the start is here; for sweepers that search.
+        endless: an interval, represented by its start; for sweepers that search.
     """
 
     key: str

@@ -39,7 +39,7 @@ class LaunchError(GnnsyncError):
 
 @dataclass
 class Launched:
-    """What became of the jobs that were launched.
+    """The launched jobs that have not succeeded.
 
     Args:
         failed: jobs that raised an error, and the error.
@@ -157,7 +157,7 @@ class _Run:
         return job.failed_at != self._failed_before[job] and job.failure is not None
 
     def outcome(self) -> Launched:
-        """What became of the jobs that have not succeeded."""
+        """The jobs that have not succeeded."""
         outcome = Launched()
         for job in self.jobs:
             if job.done:

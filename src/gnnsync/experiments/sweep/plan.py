@@ -1,4 +1,4 @@
-"""The jobs of a sweep: which there are, which are done, and which are left to run."""
+"""The plan of a sweep: all its jobs, those that are done and those that are left to run."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Plan:
-    """The jobs of a sweep, each once, and what has become of them so far.
+    """The jobs of a sweep, each once, and their state.
 
     Args:
         jobs: all.

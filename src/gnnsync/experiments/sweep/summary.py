@@ -1,4 +1,4 @@
-"""A finished sweep: its rows in one table, and the figure they make."""
+"""Summary of a sweep: the rows of its jobs in one table, and figures."""
 
 from __future__ import annotations
 
