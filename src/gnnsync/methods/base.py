@@ -32,7 +32,7 @@ class Method(Protocol):
     """Anything that turns a measurement graph into angles."""
 
     def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
-        """Estimate k sets of angles from the offsets of `graph`."""
+        """Estimate k groups of angles from the offsets of `graph`."""
         ...
 
 
@@ -135,7 +135,7 @@ class ClassicalMethod:
         raise NotImplementedError
 
     def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
-        """Estimate k sets of angles, component by component."""
+        """Estimate k groups of angles, component by component."""
         start = time.perf_counter()
         check_integer("k", k, 1)
         check_integer("seed", seed, 0)

@@ -18,8 +18,9 @@ from gnnsync.methods.robust.initialisation import initial_angles
 from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
 from gnnsync.typing import FloatArray
 
-# Grid of angles on which the frequencies are fused, and rounds of the fusion.
-_GRID = 256
+# Grid of angles on which the frequencies are fused, several points per period of the largest, and
+# rounds of the fusion.
+_GRID, _MOST_FREQUENCIES = 256, 16
 _FUSION_ROUNDS = 2
 # Conjugate gradient steps per least squares solve; the next iteration continues from there.
 _SOLVE_STEPS = 100
@@ -58,7 +59,7 @@ class GNC(ClassicalMethod):
 
     def check(self) -> None:
         """Ranges of the parameters."""
-        check_integer("frequencies", self.frequencies, 1, 16)
+        check_integer("frequencies", self.frequencies, 1, _MOST_FREQUENCIES)
         check_real("scale", self.scale, 0, open_low=True)
         check_real("decay", self.decay, 0, 1, open_low=True, open_high=True)
         check_integer("max_iterations", self.max_iterations, 1)

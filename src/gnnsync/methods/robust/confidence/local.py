@@ -21,12 +21,10 @@ from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 # Rounds in which the confidence in a node's neighbours becomes part of its own, and the confidence
 # in nodes outside the largest body at first.
-_ROUNDS = 3
-_FIRST_CONFIDENCE = 0.9
-# Log odds are limited to this, below the overflow of `exp` at 709.
-_LARGEST_LOG = 600.0
-# Least precision of a node's angle: one without inlier edges is open on the circle.
-_LEAST_PRECISION = 1e-9
+_ROUNDS, _FIRST_CONFIDENCE = 3, 0.9
+# Limit of log odds, below the overflow of `exp` at 709, and least precision of a node's angle: one
+# without inlier edges is uniform on the circle.
+_LARGEST_LOG, _LEAST_PRECISION = 600.0, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
