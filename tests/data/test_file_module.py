@@ -15,8 +15,8 @@ def test_a_file_is_one_network(tmp_path):
     assert graph.offset == pytest.approx([np.pi / 2, np.pi])
     assert graph.angles is None
     assert data.describe() == {"graph": "file", "file": "clock.csv", "n": 3, "edges": 2, "k": 1}
-    (batch,) = list(data.train_dataloader())
-    assert batch == [graph]
+    (batch,) = data.train_dataloader()
+    assert batch.graphs == [graph]
 
 
 def test_truth_in_a_npz_is_kept_and_must_agree_with_k(tmp_path, make_multigraph):

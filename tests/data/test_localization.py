@@ -9,6 +9,8 @@ from gnnsync.data.points import Letters, USCities
 from gnnsync.data.priors import GammaAngles, UniformAngles
 from gnnsync.errors import ParameterError
 from gnnsync.metrics import angular_mse
+from gnnsync.plots.maps import reconstruction_figures
+from gnnsync.results.rows import map_errors
 
 
 def pacm(**options):
@@ -20,7 +22,7 @@ def test_without_noise_the_map_is_exact(method):
     data = pacm(eta=0.0)
     solution = gnnsync.solve(data.graphs[0], method)
     assert angular_mse(solution.angles, data.graphs[0].angles) < 1e-8
-    assert data.extra_metrics(0, solution)["ane"] < 1e-4
+    assert map_errors(data.reconstruct(0, solution))["ane"] < 1e-4
     assert data.recover(0, solution) == pytest.approx(data.points, abs=1e-6)
 
 
@@ -95,7 +97,7 @@ def test_weights_reach_the_graph_and_help():
 def test_metrics_and_description():
     data = pacm(eta=0.1)
     solution = gnnsync.solve(data.graphs[0], "spectral_rn")
-    metrics = data.extra_metrics(0, solution)
+    metrics = map_errors(data.reconstruct(0, solution))
     assert set(metrics) == {"ane", "ane_paper"}
     assert 0 < metrics["ane"] < 0.2
     assert metrics["ane"] <= metrics["ane_paper"] + 0.01
@@ -116,7 +118,7 @@ def test_the_papers_shift_can_be_far_off():
     solution = gnnsync.solve(data.graphs[0], "trivial")
     wobble = 0.01 * np.where(np.arange(426) % 2, 1, -1)[:, None]
     solution = solution.replace(angles=np.mod(wobble, 2 * np.pi))
-    metrics = data.extra_metrics(0, solution)
+    metrics = map_errors(data.reconstruct(0, solution))
     assert metrics["ane"] < 0.02
     assert metrics["ane_paper"] > 1.5
 
@@ -141,9 +143,24 @@ def test_from_file(tmp_path):
     assert np.array_equal(data.graphs[0].offset, pacm(eta=0.1).graphs[0].offset)
 
 
-def test_figures_have_names():
+def test_a_reconstruction_has_the_maps_and_two_overlapping_patches():
     data = pacm(eta=0.1)
-    figures = data.figures(0, gnnsync.solve(data.graphs[0], "spectral_rn"))
+    solution = gnnsync.solve(data.graphs[0], "spectral_rn")
+    found = data.reconstruct(0, solution)
+    assert np.array_equal(found.points, data.points)
+    np.testing.assert_allclose(found.recovered, data.recover(0, solution))
+    np.testing.assert_allclose(found.recovered_paper, data.recover(0, solution, circular=False))
+    common = len(np.intersect1d(*found.pair.member))
+    assert 0.3 <= common / data.exact_patches.size <= 0.6
+    # Turning the patches back brings them near their noisy selves, on average.
+    pair = found.pair
+    assert np.abs(pair.aligned - pair.noisy).mean() < np.abs(pair.rotated - pair.noisy).mean()
+
+
+def test_a_reconstruction_is_drawn():
+    data = pacm(eta=0.1)
+    found = data.reconstruct(0, gnnsync.solve(data.graphs[0], "spectral_rn"))
+    figures = reconstruction_figures(found)
     assert set(figures) == {"map", "error", "pipeline"}
     assert all(isinstance(figure, Figure) for figure in figures.values())
 

@@ -4,10 +4,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from gnnsync.data import SyncDataModule, SyntheticDataModule
+from gnnsync.data import Networks, SyncDataModule, SyntheticDataModule, SyntheticNetworks
 from gnnsync.data.measurement import barabasi_albert, erdos_renyi, random_geometric
 from gnnsync.data.priors import GammaAngles, NormalBlockAngles, UniformAngles
 from gnnsync.errors import GraphError, ParameterError
+from gnnsync.learn.batch import ReplicaBatch
 
 MODELS = [erdos_renyi, barabasi_albert, random_geometric]
 
@@ -137,9 +138,12 @@ def test_setup_is_idempotent_and_the_loader_gives_all_networks_in_one_batch():
     graphs = list(data.graphs)
     data.setup("test")
     assert all(a is b for a, b in zip(graphs, data.graphs, strict=True))
-    batches = list(data.train_dataloader())
-    assert len(batches) == 1
-    assert all(a is b for a, b in zip(batches[0], graphs, strict=True))
+    (batch,) = data.train_dataloader()
+    assert isinstance(batch, ReplicaBatch)
+    assert all(a is b for a, b in zip(batch.graphs, graphs, strict=True))
+    assert batch.features.shape == (len(graphs), 60, data.k)
+    for loader in (data.val_dataloader(), data.test_dataloader(), data.predict_dataloader()):
+        assert list(loader) == [batch]
 
 
 def test_describe_holds_plain_values_that_identify_the_data():
@@ -161,8 +165,18 @@ def test_describe_looks_inside_partials():
     assert (data.describe()["graph"], data.describe()["angles"]) == ("erdos_renyi", "GammaAngles")
 
 
-def test_a_data_module_needs_make_graph_alone(make_multigraph):
-    class Own(SyncDataModule):
+def test_networks_with_and_without_loaders_are_the_same():
+    options = {"n": 40, "p": 0.3, "eta": 0.2, "seeds": [1]}
+    plain = SyntheticNetworks(erdos_renyi, GammaAngles(), **options)
+    module = SyntheticDataModule(erdos_renyi, GammaAngles(), **options)
+    assert isinstance(module, SyntheticNetworks)
+    assert not hasattr(plain, "train_dataloader")
+    np.testing.assert_array_equal(plain.graphs[0].offset, module.graphs[0].offset)
+
+
+@pytest.mark.parametrize("kind", [Networks, SyncDataModule])
+def test_a_data_set_needs_make_graph_alone(kind, make_multigraph):
+    class Own(kind):
         def make_graph(self, seed):
             return make_multigraph(seed)
 
@@ -170,4 +184,4 @@ def test_a_data_module_needs_make_graph_alone(make_multigraph):
     assert [graph.num_nodes for graph in data.graphs] == [12, 12]
     assert data.describe() == {"k": 1}
     with pytest.raises(NotImplementedError):
-        _ = SyncDataModule(seeds=[0]).graphs
+        _ = kind(seeds=[0]).graphs

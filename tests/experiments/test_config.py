@@ -24,7 +24,32 @@ from gnnsync.experiments.hashing import job_hash, resolved
         ("loss.norm=l7", r"loss\.norm = 'l7': must be one of frobenius, mean"),
         ("optimizer.lr=-1", r"optimizer = .*Invalid learning rate: -1"),
         ("trainer.max_steps=0", r"trainer\.max_steps = 0: must be"),
-        ("trainer.precision=16", r"trainer\.precision = 16: must be 32 or 64"),
+        ("trainer.precision=16", r"trainer\.precision = 16: must be 32-true or 64-true"),
+        ("trainer.precision=32", r"trainer\.precision = 32: must be 32-true or 64-true"),
+        ("+trainer.max_step=3", r"trainer\.max_step = 3: must be an argument of"),
+        (
+            "+trainer.gradient_clip_val=1",
+            r"must be null: .* callbacks\.gradient_clipping\.max_norm",
+        ),
+        ("trainer.devices=2", r"trainer\.devices = 2: a job trains on one device"),
+        ("+trainer.strategy=ddp", r"trainer\.strategy = ddp: a job trains on one device"),
+        ("method.inner_steps=0", r"method\.inner_steps = 0: must be"),
+        ("method.eval_every=0", r"method\.eval_every = 0: must be"),
+        ("callbacks.stopping.patience=0", r"callbacks\.stopping\.patience = 0: must be"),
+        ("callbacks.loss_curve.every=x", r"callbacks\.loss_curve\.every = 'x': must be"),
+        (
+            "+callbacks.mine._target_=builtins.list",
+            r"callbacks = \[\]: must be Lightning callbacks",
+        ),
+        ("+trainer.patience=5", r"trainer\.patience: is now callbacks\.stopping\.patience"),
+        ("+trainer.eval_every=5", r"trainer\.eval_every: is now method\.eval_every"),
+        ("+trainer.steps_per_epoch=5", r"trainer\.steps_per_epoch: is now method\.inner_steps"),
+        (
+            "+trainer.options.profiler=simple",
+            r"trainer\.options\.profiler: is now trainer\.profiler",
+        ),
+        ("+logger.mode=offline", r"logger\.mode: is now logger\.wandb\.mode"),
+        ("+logger._target_=a.B", r"logger\._target_: is now logger\.NAME\._target_"),
         ("trials=0", r"trials = 0: must be"),
         ("seed=-1", r"seed = -1: must be"),
         ("fit=maybe", r"fit = 'maybe': must be true or false"),
@@ -62,6 +87,12 @@ class TestHash:
             "checkpoint_every=7",
             "threads=2",
             "trainer.accelerator=auto",
+            "callbacks=learning_rate",
+            "callbacks=model_checkpoint",
+            "callbacks=rich_progress",
+            "~callbacks.progress",
+            "callbacks.loss_curve.every=3",
+            "+callbacks.memory._target_=gnnsync.learn.callbacks.KeepFreedMemory",
         ],
     )
     def test_ignores_what_is_not_science(self, composed, override):
@@ -78,6 +109,13 @@ class TestHash:
             "model/encoder=magnet",
             "method=spectral_rn",
             "trainer.max_steps=21",
+            "trainer.precision=64-true",
+            "callbacks.stopping.patience=3",
+            "callbacks=early_stopping",
+            "~callbacks.best",
+            "+callbacks.timer._target_=pytorch_lightning.callbacks.Timer",
+            "scheduler=cosine",
+            "method.inner_steps=10",
         ],
     )
     def test_tells_different_science_apart(self, composed, override):
@@ -107,4 +145,4 @@ def test_a_data_file_counts_by_its_content(tmp_path):
 def test_resolved_has_no_references(composed):
     plain = resolved(composed())
     assert "${" not in str(plain)
-    assert plain["method"]["training"]["max_steps"] == 20
+    assert plain["method"]["trainer"]["max_steps"] == 20

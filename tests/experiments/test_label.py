@@ -40,7 +40,7 @@ def test_the_line_of_a_preset_sweep_gives_the_same_job(results, tmp_path):
         "method.refine=0,5",
         "data.eta=0.25",
         "logger=csv",
-        "logger.name=private",
+        "logger.csv.name=private",
         "output_dir=out",
     )
     assert set(found) == {"gpm", "gpm refine=5", "spectral", "spectral refine=5"}

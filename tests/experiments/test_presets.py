@@ -32,7 +32,7 @@ PAPER = {
     "us_cities": 4 * 6 * 9,
     "pacm": 4 * 6 * 9,
 }
-SMALL = ["data.seeds=[10]", "trials=1", "trainer.max_steps=3", "trainer.steps_per_epoch=3"]
+SMALL = ["data.seeds=[10]", "trials=1", "trainer.max_steps=3"]
 SMALL_NETWORK = ["data.n=30", "data.p=0.4", "data.eta=0.1"]
 SMALL_MAP = ["data.points.n=60", "data.neighbours=20", "data.eta=0.05"]
 

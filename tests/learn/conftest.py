@@ -6,12 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from pytorch_lightning import Callback, Trainer
 from torch import nn
 
 from gnnsync import MeasurementGraph
-from gnnsync.learn import Training
+from gnnsync.learn import GNNSync, Training
 from gnnsync.learn.batch import ReplicaBatch
+from gnnsync.learn.loading import ReplicaDataModule
 from gnnsync.learn.losses import UpsetLoss
+from gnnsync.learn.module import SyncModule
+from gnnsync.learn.trainer import as_list, fit, make_trainer
+from gnnsync.methods import RunContext
 
 
 def simple_graph(
@@ -102,3 +107,12 @@ def quick() -> Callable[..., Training]:
         return Training(**(defaults | options))
 
     return make
+
+
+def train(
+    method: GNNSync, module: SyncModule, batch: ReplicaBatch, *callbacks: Callback
+) -> Trainer:
+    """Train a module as `GNNSync.fit` does; returns the Trainer."""
+    trainer = make_trainer(method.trainer, [*as_list(method.callbacks), *callbacks], RunContext())
+    fit(trainer, module, ReplicaDataModule(batch))
+    return trainer

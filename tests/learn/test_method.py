@@ -108,8 +108,8 @@ def test_a_graph_without_a_triangle_is_refused_by_the_cycle_loss(quick):
 class Broken(DIMPA):
     """An encoder that never gives a number."""
 
-    def forward(self, x):
-        return super().forward(x) * torch.nan
+    def forward(self, x, batch):
+        return super().forward(x, batch) * torch.nan
 
 
 @pytest.mark.parametrize("k", [1, 2])

@@ -4,11 +4,12 @@ import torch
 from torch import nn
 
 from gnnsync.learn import GNNSync
+from gnnsync.learn.callbacks import History, ReplicaCallback, ReplicaStopping
+from gnnsync.learn.callbacks.base import find_callback
 from gnnsync.learn.losses import UpsetLoss
 from gnnsync.learn.progress import ReplicaProgress, Status
 from gnnsync.learn.steps import NoSteps, ProjectedGradient
-from gnnsync.learn.training import Run, fit
-from tests.learn.conftest import Breaking
+from tests.learn.conftest import Breaking, train
 
 
 @pytest.fixture
@@ -42,13 +43,15 @@ def test_a_replica_trains_as_it_would_alone(graphs, quick):
 
 def test_another_weight_in_one_replica_leaves_the_gradients_of_the_others(graphs, quick):
     def gradients(change: float | None):
-        module = GNNSync(
+        method = GNNSync(
             steps=lambda replicas: ProjectedGradient(replicas, trainable=True), training=quick()
-        ).build(graphs, 2, seeds=[1, 2, 3, 4], trials=2)
+        )
+        batch = method.prepare(graphs, 2, seeds=[1, 2, 3, 4], trials=2)
+        module = method.build(batch)
         if change is not None:
             with torch.no_grad():
                 module.encoder.first.weight[2] *= change
-        module.loss(module(final=False), module.batch).sum().backward()
+        module.loss(module(batch, final=False), batch).sum().backward()
         return {name: p.grad for name, p in module.named_parameters()}
 
     whole = gradients(None)
@@ -99,20 +102,20 @@ class Wave(nn.Module):
 
 def test_patience_and_best_state_per_replica(graphs, quick):
     training = quick(max_steps=60, patience=12, steps_per_epoch=5)
-    module = GNNSync(loss=Wave([3, 20]), training=training).build(graphs, seeds=[1, 2])
-    states = {}
-    original = module.evaluate
+    method = GNNSync(loss=Wave([3, 20]), training=training)
+    batch = method.prepare(graphs, seeds=[1, 2])
+    module, states = method.build(batch), {}
 
-    def evaluate():
-        states[module.step + 1] = {n: p.detach().clone() for n, p in module.named_parameters()}
-        return original()
+    class Record(ReplicaCallback):
+        def on_inner_step_end(self, pl_module, result):
+            states[result.step] = {n: p.detach().clone() for n, p in pl_module.named_parameters()}
 
-    module.evaluate = evaluate
-    fit(module, training, Run())
-    assert module.progress.best_step == [3, 20]
-    assert module.progress.steps_taken() == [15, 32]
-    assert module.status() == [Status.STOPPED, Status.STOPPED]
-    assert module.step == 35  # stops between epochs
+    trainer = train(method, module, batch, Record())
+    progress = find_callback(trainer, ReplicaStopping).progress
+    assert progress.best_step == [3, 20]
+    assert progress.steps_taken() == [15, 32]
+    assert progress.status() == [Status.STOPPED, Status.STOPPED]
+    assert trainer.global_step == 35  # stops between macro-steps
     for name, p in module.named_parameters():
         assert torch.equal(p[0], states[3][name][0]), name
         assert torch.equal(p[1], states[20][name][1]), name
@@ -122,33 +125,40 @@ def test_steps_after_training_equal_training_without_then_stepping(graphs, quick
     after = GNNSync(
         steps=lambda replicas: ProjectedGradient(replicas, in_training=False), training=quick()
     ).fit(graphs, 2, seeds=[1, 2])
-    module = GNNSync(steps=NoSteps, training=quick()).build(graphs, 2, seeds=[1, 2])
-    fit(module, quick(), Run())
-    expected = ProjectedGradient(2).double()(module.predict(), module.batch)
+    method = GNNSync(steps=NoSteps, training=quick())
+    batch = method.prepare(graphs, 2, seeds=[1, 2])
+    module = method.build(batch)
+    trainer = train(method, module, batch)
+    expected = ProjectedGradient(2).double()(module.eval().predict_step(batch).detach(), batch)
     for r in range(2):
         found = np.exp(1j * after.solutions[r].angles)
         np.testing.assert_allclose(found, np.exp(1j * expected[r].numpy()), atol=1e-10)
-    torch.testing.assert_close(after.history["train"], module.progress.history()["train"])
+    torch.testing.assert_close(
+        after.history["train"], find_callback(trainer, History).losses()["train"]
+    )
 
 
 def test_trainable_alpha_is_trained(graphs, quick):
-    module = GNNSync(
+    method = GNNSync(
         steps=lambda replicas: ProjectedGradient(replicas, trainable=True),
         optimizer=lambda parameters: torch.optim.SGD(parameters, lr=5.0),
         training=quick(),
-    ).build(graphs, seeds=[1, 2])
-    fit(module, quick(), Run())
+    )
+    batch = method.prepare(graphs, seeds=[1, 2])
+    module = method.build(batch)
+    train(method, module, batch)
     assert (module.steps.alpha - 1).abs().min() > 1e-4
     assert module.steps.alpha.min() >= 0
 
 
 def test_evaluation_has_no_dropout_and_training_does(graphs, quick):
-    module = GNNSync(training=quick()).build(graphs, seeds=[1, 2])
-    module.train()
-    evaluations = torch.stack([module.evaluate() for _ in range(3)])
+    method = GNNSync(training=quick())
+    batch = method.prepare(graphs, seeds=[1, 2])
+    module = method.build(batch).train()
+    evaluations = torch.stack([module.evaluate(batch) for _ in range(3)])
     assert torch.equal(evaluations[0], evaluations[1])
     assert all(m.training for m in module.encoder.modules())
-    assert not torch.equal(module.loss(module(final=False), module.batch), evaluations[0])
+    assert not torch.equal(module.loss(module(batch, final=False), batch), evaluations[0])
 
 
 def test_evaluations_may_be_rare(graphs, quick):

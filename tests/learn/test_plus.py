@@ -8,7 +8,9 @@ from gnnsync.data.outliers import observe
 from gnnsync.experiments.config import build
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.learn import GNNSync, Training, gnnsync_plus
+from gnnsync.learn.callbacks import ReplicaStopping
 from gnnsync.learn.steps import BeliefSteps
+from gnnsync.learn.trainer import as_list
 from gnnsync.metrics import angular_mse
 from gnnsync.solve import find_method
 
@@ -55,8 +57,15 @@ def test_the_config_says_what_the_code_says():
     configured, coded = build(cfg)[2], find_method("gnnsync_plus")
     assert configured.features == coded.features
     assert configured.spread == coded.spread
-    assert configured.training.max_steps == coded.training.max_steps
-    assert configured.training.patience == coded.training.patience
+    one, other = (method.trainer.keywords for method in (configured, coded))
+    assert one["max_steps"] == other["max_steps"] == 200
+    patience = [
+        c.patience
+        for method in (configured, coded)
+        for c in as_list(method.callbacks)
+        if isinstance(c, ReplicaStopping)
+    ]
+    assert patience == [50, 50]
     assert repr(configured.loss) == repr(coded.loss)
     for part, sizes in (("encoder", (2, 1, 1)), ("steps", (2,))):
         one, other = (getattr(method, part)(*sizes) for method in (configured, coded))

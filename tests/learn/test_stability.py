@@ -29,10 +29,10 @@ def network(k=1, features=2, width=3, hops=2, seed=0, spread=1.0):
 
 
 def initial_angles(encoder, head, graph, x, replica):
-    encoder.attach(ReplicaBatch([graph], trials=2, dtype=torch.float64))
+    batch = ReplicaBatch([graph], trials=2, dtype=torch.float64)
     features = torch.tensor(x).expand(2, -1, -1)
     with torch.no_grad():
-        return head(encoder(features))[replica].numpy()
+        return head(encoder(features, batch))[replica].numpy()
 
 
 def changed(graph, rng, size, share):

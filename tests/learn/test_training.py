@@ -7,8 +7,8 @@ from pytorch_lightning import Callback
 
 from gnnsync.errors import ParameterError
 from gnnsync.learn import GNNSync, Run, Training
+from gnnsync.learn.checkpoint import CheckpointError
 from gnnsync.learn.encoders import DIMPA
-from gnnsync.learn.training import CheckpointError
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ class StopAt(Callback):
         self.error, self.step = error, step
 
     def on_train_epoch_end(self, trainer, pl_module):
-        if pl_module.step >= self.step:
+        if trainer.global_step >= self.step:
             raise self.error
 
 
@@ -43,8 +43,9 @@ def test_an_interrupted_run_resumes_exactly(error, graphs, quick, tmp_path):
     assert signal.getsignal(signal.SIGINT) is handler
     assert [p.name for p in tmp_path.iterdir()] == ["last.ckpt"]
 
-    stored = torch.load(tmp_path / "last.ckpt", weights_only=True)["gnnsync"]["progress"]["step"]
-    assert stored in (20, 30)
+    stored = torch.load(tmp_path / "last.ckpt", weights_only=True)
+    assert stored["callbacks"]["ReplicaStopping"]["step"] == stored["global_step"]
+    assert stored["global_step"] in (20, 30)
     resumed = method.fit(graphs, seeds=[1, 2], run=Run(tmp_path, resume=True))
     assert resumed.steps == whole.steps == [45, 45]
     for name in ("train", "evaluation"):

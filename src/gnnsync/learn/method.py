@@ -273,14 +273,15 @@ class GNNSync:
         self, trainer: Trainer, batch: ReplicaBatch, angles: Tensor, seconds: tuple[float, float]
     ) -> Fitted:
         progress, history = _bookkeeping(trainer, batch.replicas)
+        known = known_angles(self.anchors, batch.graphs, batch.k, batch.trials)
         status, taken = progress.status(), progress.steps_taken()
         solutions = []
         for r in range(batch.replicas):
             found = angles[r].numpy()
             if not np.isfinite(found).all():
                 found = self._fallback(batch, r, found.shape)
-            if batch.known is not None:
-                found = anchored(found, batch.known[r].double().cpu().numpy())
+            if known is not None:
+                found = anchored(found, known[r])
             if status[r] is Status.DIVERGED:
                 log.warning("replica %d diverged at step %d; its best state is kept", r, taken[r])
             solutions.append(

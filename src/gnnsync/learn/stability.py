@@ -85,16 +85,7 @@ def stability_bound(
         other_features: X̂ (n, f).
         replica: which of the R replicas.
     """
-    x, y = check_array("features", features), check_array("other_features", other_features)
-    if graph.num_nodes != other.num_nodes or not len(x) == len(y) == graph.num_nodes:
-        raise GraphError(
-            f"graphs with {graph.num_nodes} and {other.num_nodes} nodes, features with {len(x)} "
-            f"and {len(y)} rows: must agree"
-        )
-    if not isinstance(encoder, DIMPA):
-        raise ParameterError("encoder", encoder, "a DIMPA: the bound is for no other encoder")
-    r = check_integer("replica", replica, 0, encoder.hop_weight.shape[0] - 1)
-
+    x, y, r = _checked(encoder, graph, other, features, other_features, replica)
     matrices = source_target_matrices(graph, encoder.tau)
     perturbed = source_target_matrices(other, encoder.tau)
     factors = [
@@ -110,6 +101,26 @@ def stability_bound(
         factors[1][0],
         factors[0][1] + factors[1][1],
     )
+
+
+def _checked(
+    encoder: DIMPA,
+    graph: MeasurementGraph,
+    other: MeasurementGraph,
+    features: ArrayLike,
+    other_features: ArrayLike,
+    replica: int,
+) -> tuple[FloatArray, FloatArray, int]:
+    """X, X̂ and the number of the replica, if all sizes agree."""
+    x, y = check_array("features", features), check_array("other_features", other_features)
+    if graph.num_nodes != other.num_nodes or not len(x) == len(y) == graph.num_nodes:
+        raise GraphError(
+            f"graphs with {graph.num_nodes} and {other.num_nodes} nodes, features with {len(x)} "
+            f"and {len(y)} rows: must agree"
+        )
+    if not isinstance(encoder, DIMPA):
+        raise ParameterError("encoder", encoder, "a DIMPA: the bound is for no other encoder")
+    return x, y, check_integer("replica", replica, 0, encoder.hop_weight.shape[0] - 1)
 
 
 def _side_factors(

@@ -73,6 +73,10 @@ def as_list(callbacks: CallbackGroup) -> list[Callback]:
     for callback in own:
         if not isinstance(callback, Callback):
             raise ParameterError("callbacks", callback, "Lightning callbacks")
+    bars = [type(c).__name__ for c in own if isinstance(c, ProgressBar)]
+    if len(bars) > 1:
+        only = "one progress bar; remove ours with ~callbacks.progress"
+        raise ParameterError("callbacks", ", ".join(bars), only)
     return own
 
 
@@ -90,9 +94,6 @@ def make_trainer(
         own = [c for c in own if not isinstance(c, ProgressBar)]
     if given.get("enable_checkpointing") is False or context.directory is None:
         own = [c for c in own if not isinstance(c, Checkpoint)]
-    if sum(isinstance(c, ProgressBar) for c in own) > 1:
-        names = ", ".join(type(c).__name__ for c in own if isinstance(c, ProgressBar))
-        raise ParameterError("callbacks", names, "one progress bar (~callbacks.progress: not ours)")
     stopping = [c for c in own if isinstance(c, ReplicaStopping)] or [ReplicaStopping(None)]
     rest = [c for c in own if not isinstance(c, ReplicaStopping)]
     options: dict[str, Any] = {
@@ -106,7 +107,8 @@ def make_trainer(
         options["default_root_dir"] = str(context.directory)
     # Its announcements of hardware, of tips and of its own end are not part of a job's log.
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
-    return factory(**options)
+    with _without_notices():
+        return factory(**options)
 
 
 def fit(
@@ -129,21 +131,30 @@ def predict(trainer: Trainer, module: SyncModule, data: LightningDataModule) -> 
 
 @contextmanager
 def _running(trainer: Trainer) -> Iterator[None]:
-    """Ctrl-C comes out as KeyboardInterrupt, and one notice that users cannot act on is hidden.
+    """Let Ctrl-C come out as KeyboardInterrupt.
 
-    Lightning turns Ctrl-C into an exit of the whole program and ignores it from then on.
+    Lightning turns it into an exit of the whole program and ignores it from then on.
     """
     handler = signal.getsignal(signal.SIGINT)
     try:
-        with warnings.catch_warnings():
-            # Lightning 2.6 itself uses a class that torch 2.9 and later deprecate.
-            warnings.filterwarnings("ignore", message=".*isinstance.treespec, LeafSpec.*")
+        with _without_notices():
             yield
     except SystemExit:
         if not trainer.interrupted:
             raise
         signal.signal(signal.SIGINT, handler)
         raise KeyboardInterrupt from None
+
+
+@contextmanager
+def _without_notices() -> Iterator[None]:
+    """Hide two warnings of Lightning that are not about the user's code."""
+    with warnings.catch_warnings():
+        # It uses a class of torch that torch now deprecates.
+        warnings.filterwarnings("ignore", message=".*isinstance.treespec, LeafSpec.*")
+        # A machine that has Slurm is not thereby one on which a job should use it.
+        warnings.filterwarnings("ignore", message=".*`srun` command is available.*")
+        yield
 
 
 def _keywords(factory: TrainerFactory) -> dict[str, Any]:

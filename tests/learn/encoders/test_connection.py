@@ -18,14 +18,13 @@ from gnnsync.learn.steps import Reweighted
 def network(batch, k, seeds, features=None, **options):
     """Encoder and head, drawn from the seeds: a function from features to angles."""
     encoder = Connection(len(seeds), k if features is None else features, k, **options).double()
-    encoder.attach(batch)
     head = encoder.head(len(seeds), k).double()
     prepare_replicas(torch.nn.ModuleList([encoder, head]), seeds)
     return encoder, head
 
 
-def angles_of(encoder, head, x):
-    return head.angles(encoder.scores(x, head.vector))
+def angles_of(encoder, head, x, batch):
+    return head.angles(encoder.scores(x, head.vector, batch))
 
 
 def phase(angles):
@@ -37,9 +36,9 @@ def test_shape(k, features, make_batch):
     batch = make_batch(graphs=2, trials=2)
     encoder, head = network(batch, k, [1, 2, 3, 4], features)
     x = torch.randn(4, batch.num_nodes, features, dtype=torch.float64)
-    assert encoder(x).shape == (4, batch.num_nodes, k, encoder.embedding)
-    assert angles_of(encoder, head, x).shape == (4, batch.num_nodes, k)
-    torch.testing.assert_close(head(encoder(x)), angles_of(encoder, head, x))
+    assert encoder(x, batch).shape == (4, batch.num_nodes, k, encoder.embedding)
+    assert angles_of(encoder, head, x, batch).shape == (4, batch.num_nodes, k)
+    torch.testing.assert_close(head(encoder(x, batch)), angles_of(encoder, head, x, batch))
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -49,7 +48,7 @@ def test_a_global_rotation_of_the_features_rotates_the_angles(k, make_batch):
     encoder, head = network(batch, k, [1, 2, 3, 4])
     x = 6 * torch.rand(4, batch.num_nodes, k, dtype=torch.float64)
     turn = 20 * torch.rand(4, 1, k, dtype=torch.float64) - 10
-    scores, turned = (encoder.scores(y, head.vector) for y in (x, x + turn))
+    scores, turned = (encoder.scores(y, head.vector, batch) for y in (x, x + turn))
     torch.testing.assert_close(turned, scores * phase(turn))
     torch.testing.assert_close(phase(head.angles(turned)), phase(head.angles(scores) + turn))
 
@@ -61,10 +60,10 @@ def test_every_node_may_be_turned_by_itself(make_graph):
     other = graph.replace(offset=graph.offset + turn[graph.src] - turn[graph.dst])
     x = 6 * torch.rand(1, graph.num_nodes, 2, dtype=torch.float64)
     shift = torch.tensor(turn).view(1, -1, 1)
-    found = [
-        angles_of(*network(ReplicaBatch([g], dtype=torch.float64), 2, [1]), y)
-        for g, y in ((graph, x), (other, x + shift))
-    ]
+    found = []
+    for g, y in ((graph, x), (other, x + shift)):
+        batch = ReplicaBatch([g], dtype=torch.float64)
+        found.append(angles_of(*network(batch, 2, [1]), y, batch))
     torch.testing.assert_close(phase(found[1]), phase(found[0] + shift))
 
 
@@ -76,10 +75,10 @@ def test_direction_and_names_do_not_matter(make_graph):
     offset = np.where(back, -graph.offset, graph.offset)
     other = MeasurementGraph(np.argsort(order)[index], offset, graph.num_nodes, weight=graph.weight)
     x = 6 * torch.rand(1, graph.num_nodes, 2, dtype=torch.float64)
-    found = [
-        angles_of(*network(ReplicaBatch([g], dtype=torch.float64), 2, [1]), y)
-        for g, y in ((graph, x), (other, x[:, order]))
-    ]
+    found = []
+    for g, y in ((graph, x), (other, x[:, order])):
+        batch = ReplicaBatch([g], dtype=torch.float64)
+        found.append(angles_of(*network(batch, 2, [1]), y, batch))
     torch.testing.assert_close(phase(found[1]), phase(found[0][:, order]))
 
 
@@ -95,7 +94,7 @@ def test_exact_angles_stay_exact():
     """All neighbours then send what the node has: every entry keeps the phase of the input."""
     batch, truth = exact_batch()
     encoder, head = network(batch, 1, [3])
-    score = encoder.scores(truth, head.vector)
+    score = encoder.scores(truth, head.vector, batch)
     # The learned sum may point either way, but to the same side for all nodes.
     relative = score * phase(-truth)
     torch.testing.assert_close(relative, relative[:, :1].expand_as(relative))
@@ -113,7 +112,7 @@ def test_an_edge_that_disagrees_is_hardly_heard(make_graph):
         encoder, _ = network(broken, 1, [3], layers=1)
         with torch.no_grad():
             encoder.slope.fill_(slope)
-        z = encoder(truth)
+        z = encoder(truth, broken)
         half = z.shape[-1] // 2
         turned = torch.complex(z[..., :half], z[..., half:]) * phase(-truth).unsqueeze(-1)
         moved.append(
@@ -132,7 +131,7 @@ def test_replicas_do_not_mix(make_batch):
         if broken:
             own[2] = torch.nan
         own.requires_grad_()
-        z = encoder.scores(own, head.vector)
+        z = encoder.scores(own, head.vector, batch)
         (z.real.square() + z.imag).sum().backward()
         results.append((z.detach(), own.grad))
     for whole, part in zip(*results, strict=True):
@@ -164,7 +163,7 @@ def test_gradients(k, make_batch):
     parameters = [*encoder.parameters(), head.vector]
 
     def angles(x, *_):
-        found = angles_of(encoder, head, x)
+        found = angles_of(encoder, head, x, batch)
         return torch.cat([found.sin(), found.cos()])
 
     assert torch.autograd.gradcheck(angles, (x, *parameters))
@@ -178,17 +177,17 @@ def test_dropout_acts_in_training_only(make_batch):
     batch = make_batch(graphs=1, trials=1)
     encoder, _ = network(batch, 1, [1], dropout=0.5)
     x = torch.randn(1, batch.num_nodes, 1, dtype=torch.float64)
-    trained, evaluated = encoder.train()(x), encoder.eval()(x)
+    trained, evaluated = encoder.train()(x, batch), encoder.eval()(x, batch)
     assert not torch.equal(trained, evaluated)
-    assert torch.equal(evaluated, encoder(x))
+    assert torch.equal(evaluated, encoder(x, batch))
 
 
 def test_the_head_starts_near_the_features(make_batch):
     batch = make_batch(graphs=2, trials=1)
     encoder, head = network(batch, 2, [1, 2])
     x = 6 * torch.rand(2, batch.num_nodes, 2, dtype=torch.float64)
-    head.calibrate(encoder(x), x, 0.25)
-    added = encoder.scores(x, head.vector) - phase(x)
+    head.calibrate(encoder(x, batch), x, 0.25)
+    added = encoder.scores(x, head.vector, batch) - phase(x)
     torch.testing.assert_close(added.abs().mean(dim=1), torch.full_like(x[:, 0], 0.25))
     assert repr(head) == f"PhaseHead(replicas=2, groups=2, embedding={encoder.embedding})"
 

@@ -15,7 +15,6 @@ each = pytest.mark.parametrize("kind", ENCODERS, ids=lambda kind: kind.__name__)
 
 def build(kind, batch, k, seeds):
     encoder = kind(len(seeds), 2, k).double()
-    encoder.attach(batch)
     prepare_replicas(torch.nn.ModuleList([encoder]), seeds)
     return encoder
 
@@ -25,7 +24,7 @@ def build(kind, batch, k, seeds):
 def test_shape(kind, k, make_batch):
     batch = make_batch(graphs=2, trials=2)
     encoder = build(kind, batch, k, [1, 2, 3, 4])
-    z = encoder(torch.randn(4, batch.num_nodes, 2, dtype=torch.float64))
+    z = encoder(torch.randn(4, batch.num_nodes, 2, dtype=torch.float64), batch)
     assert z.shape == (4, batch.num_nodes, k, encoder.embedding)
 
 
@@ -41,7 +40,7 @@ def test_replicas_do_not_mix(kind, make_batch):
         if broken:
             own[2] = torch.nan
         own.requires_grad_()
-        z = encoder(own)
+        z = encoder(own, batch)
         z.square().sum().backward()
         results.append((z.detach(), own.grad))
     for whole, part in zip(*results, strict=True):
@@ -69,10 +68,10 @@ def test_relabelling_the_nodes_permutes_the_embedding(kind, make_graph):
     order = np.random.default_rng(0).permutation(graph.num_nodes)
     renamed = graph.replace(edge_index=np.argsort(order)[graph.edge_index])
     x = torch.randn(1, graph.num_nodes, 2, dtype=torch.float64)
-    found = [
-        build(kind, ReplicaBatch([g], dtype=torch.float64), 2, [1]).eval()(features)
-        for g, features in ((graph, x), (renamed, x[:, order]))
-    ]
+    found = []
+    for g, features in ((graph, x), (renamed, x[:, order])):
+        batch = ReplicaBatch([g], dtype=torch.float64)
+        found.append(build(kind, batch, 2, [1]).eval()(features, batch))
     torch.testing.assert_close(found[0][:, order], found[1])
 
 
@@ -81,16 +80,17 @@ def test_dropout_acts_in_training_only(kind, make_batch):
     batch = make_batch(graphs=1, trials=1)
     encoder = build(kind, batch, 1, [1])
     x = torch.randn(1, batch.num_nodes, 2, dtype=torch.float64)
-    trained, evaluated = encoder.train()(x), encoder.eval()(x)
+    trained, evaluated = encoder.train()(x, batch), encoder.eval()(x, batch)
     assert not torch.equal(trained, evaluated)
-    assert torch.equal(evaluated, encoder(x))
+    assert torch.equal(evaluated, encoder(x, batch))
 
 
 @each
 def test_training_moves_every_parameter(kind, make_batch):
     batch = make_batch(graphs=1, trials=2)
     encoder = build(kind, batch, 2, [1, 2])
-    encoder(torch.randn(2, batch.num_nodes, 2, dtype=torch.float64)).square().sum().backward()
+    x = torch.randn(2, batch.num_nodes, 2, dtype=torch.float64)
+    encoder(x, batch).square().sum().backward()
     for name, parameter in encoder.named_parameters():
         assert parameter.grad.abs().sum() > 0, name
 
@@ -108,7 +108,7 @@ def test_scores_are_the_inner_products_of_the_embeddings(kind, k, make_batch):
         vector = torch.randn(shape, dtype=torch.float64, requires_grad=True)
         wanted = [x, vector, *encoder.parameters()]
         direction = torch.randn(4, batch.num_nodes, k, dtype=torch.float64)
-        found, expected = encoder.scores(x, vector), group_scores(encoder(x), vector)
+        found, expected = encoder.scores(x, vector, batch), group_scores(encoder(x, batch), vector)
         torch.testing.assert_close(found, expected)
         for own, other in zip(
             torch.autograd.grad((found * direction).sum(), wanted),

@@ -50,9 +50,8 @@ def test_layers_agree_with_the_peer(k, make_batch):
     with torch.no_grad():
         encoder.first.bias.normal_()
         encoder.second.bias.normal_()
-    encoder.attach(batch)
     x = torch.randn(4, batch.num_nodes, 3, dtype=torch.float64)
-    z = encoder(x)
+    z = encoder(x, batch)
     assert z.shape == (4, batch.num_nodes, k, 5)
     for r in range(4):
         operators = peer_operators(batch.graphs[r // 2], encoder.alpha)

@@ -21,7 +21,6 @@ def attached(make_batch):
         encoder.reset_parameters(replica_generators([1, 2, 3, 4]))
         with torch.no_grad():
             encoder.hop_weight.uniform_(-1, 2)
-        encoder.attach(batch)
         return encoder, batch
 
     return make
@@ -33,7 +32,7 @@ def test_agrees_with_the_dense_oracle_and_the_peer(k, hops, attached):
     width = 4
     encoder, batch = attached(k, width=width, hops=hops, tau=0.7)
     x = torch.randn(4, batch.num_nodes, 3, dtype=torch.float64)
-    z = encoder(x)
+    z = encoder(x, batch)
     assert z.shape == (4, batch.num_nodes, k, 2 * width)
     for r in range(4):
         graph = batch.graphs[r // 2]
@@ -77,9 +76,11 @@ def test_repr_names_the_parameters():
     assert "width=8, hops=2, tau=0.5" in repr(DIMPA(1, 1, 1))
 
 
-def test_needs_a_graph():
-    with pytest.raises(AssertionError, match="attach"):
-        DIMPA(1, 1, 1)(torch.zeros(1, 3, 1))
+def test_operators_are_kept_on_the_batch_by_their_parameters(attached):
+    encoder, batch = attached(1, tau=0.7)
+    same, other = DIMPA(4, 3, 1, tau=0.7), DIMPA(4, 3, 1, tau=0.3)
+    assert encoder.propagation(batch) is same.propagation(batch)
+    assert encoder.propagation(batch) is not other.propagation(batch)
 
 
 def test_a_graph_of_zero_offsets_is_served(make_graph):
@@ -87,5 +88,4 @@ def test_a_graph_of_zero_offsets_is_served(make_graph):
     batch = ReplicaBatch([graph.replace(offset=np.zeros(graph.num_edges))])
     encoder = DIMPA(1, 1, 1)
     encoder.reset_parameters(replica_generators([0]))
-    encoder.attach(batch)
-    assert torch.isfinite(encoder.eval()(torch.ones(1, batch.num_nodes, 1))).all()
+    assert torch.isfinite(encoder.eval()(torch.ones(1, batch.num_nodes, 1), batch)).all()

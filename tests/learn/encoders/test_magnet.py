@@ -37,9 +37,8 @@ def test_layers_agree_with_the_peer(k, order, make_batch):
     with torch.no_grad():
         encoder.first.bias.normal_()
         encoder.second.bias.normal_()
-    encoder.attach(batch)
     x = torch.randn(4, batch.num_nodes, 3, dtype=torch.float64)
-    z = encoder(x)
+    z = encoder(x, batch)
     assert z.shape == (4, batch.num_nodes, k, 2 * width)
     relu = peer.complex_relu.complex_relu_layer()
     for r in range(4):

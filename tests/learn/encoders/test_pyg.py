@@ -10,10 +10,9 @@ from gnnsync.learn.encoders.pyg import directed_sage
 from gnnsync.learn.replicas import copy_replicas, replica_generators
 
 
-def attached(batch, k=2, seeds=(1, 2, 3, 4), **options):
+def drawn(k=2, seeds=(1, 2, 3, 4), **options):
     encoder = PyG(len(seeds), 3, k, width=5, **options).double().eval()
     encoder.reset_parameters(replica_generators(list(seeds)))
-    encoder.attach(batch)
     return encoder
 
 
@@ -21,9 +20,9 @@ def attached(batch, k=2, seeds=(1, 2, 3, 4), **options):
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_is_the_layers_one_after_the_other(conv, k, make_batch):
     batch = make_batch(graphs=2, trials=2)
-    encoder = attached(batch, k, conv=conv)
+    encoder = drawn(k, conv=conv)
     x = torch.randn(4, batch.num_nodes, 3, dtype=torch.float64)
-    z = encoder(x)
+    z = encoder(x, batch)
     assert z.shape == (4, batch.num_nodes, k, 5)
     for r, layers in enumerate(encoder.replica_modules):
         graph = batch.graphs[r // 2]
@@ -41,7 +40,7 @@ def test_offsets_reach_a_layer_that_takes_weights(make_graph):
     x = torch.randn(1, graph.num_nodes, 3, dtype=torch.float64)
     for conv, differs in ((GCNConv, True), (SAGEConv, False)):
         found = [
-            attached(ReplicaBatch([g], dtype=torch.float64), seeds=[1], conv=conv)(x)
+            drawn(seeds=[1], conv=conv)(x, ReplicaBatch([g], dtype=torch.float64))
             for g in (graph, other)
         ]
         assert torch.equal(*found) is not differs
