@@ -1,5 +1,6 @@
-"""Relative links and images of the Markdown files lead somewhere, anchors included."""
+"""Markdown files: links and images lead somewhere, lists and tables are seen as such."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -42,6 +43,19 @@ def broken(path: Path) -> list[str]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_relative_links_exist(path):
     assert broken(path) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_lists_and_tables_are_rendered(path):
+    """MkDocs needs an empty line before them, and four spaces before the items of an inner list."""
+    item = re.compile(r"\s*(?:[-*]|\d+\.) ")
+    lines = prose(path).splitlines()
+    for before, line in itertools.pairwise(lines):
+        if item.match(line) and not line.startswith("    "):
+            assert not line.startswith(" "), line
+            assert not before or item.match(before) or before.startswith(" "), line
+        if line.startswith("|"):
+            assert not before or before.startswith("|"), line
 
 
 def test_the_check_sees_missing_files_and_anchors(tmp_path):
