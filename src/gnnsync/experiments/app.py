@@ -30,7 +30,7 @@ def task(cfg: DictConfig) -> float | str | None:
     In a sweep a job that fails leaves `failure.json` and returns None. Alone it ends the process
     with one line and exit code 2 if the config or the data are at fault.
     """
-    quieten()
+    _quiet_lightning()
     if HydraConfig.get().mode == RunMode.MULTIRUN:
         return _sweep_task(cfg)
     if "grid" in cfg:
@@ -70,10 +70,7 @@ def _run(cfg: DictConfig, *, in_sweep: bool = False) -> float | None:
     return None if mse is None else mse[0]
 
 
-def quieten() -> None:
-    """Keep Lightning's advertisements and beta notices out of the log."""
-    for name in ("pytorch_lightning", "lightning_fabric", "pytorch_lightning.utilities.rank_zero"):
+def _quiet_lightning() -> None:
+    """Drop the lines in which Lightning lists devices and advertises products."""
+    for name in ("pytorch_lightning", "lightning_fabric"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    warnings.filterwarnings("ignore", message=".*does not have many workers.*")
-    warnings.filterwarnings("ignore", message="The `srun` command is available")
-    warnings.filterwarnings("ignore", message=".*isinstance.treespec, LeafSpec.*")
