@@ -51,11 +51,11 @@ def find_triangles(edge_index: IntArray, num_nodes: int) -> Triangles:
 def draw_triangles(
     edge_index: IntArray, num_nodes: int, limit: int, rng: np.random.Generator
 ) -> Triangles:
-    """At most `limit` triangles, all with the same probability; all of them if they are no more.
+    """A uniform sample of at most `limit` triangles; all of them if there are no more.
 
-    Every triangle has exactly one wedge at its lowest corner, so that wedges drawn uniformly, and
-    kept where they close, are uniform triangles: the others are never enumerated. Parallel
-    measurements are drawn together and may exceed the limit.
+    Every triangle has exactly one wedge at its lowest corner, so uniform wedges that close are
+    uniform triangles, and the other triangles are never enumerated. Parallel measurements are
+    sampled together and may exceed the limit.
     """
     pairs = _UpwardPairs(edge_index, num_nodes)
     if pairs.num_wedges <= _ENUMERATE_BELOW:
@@ -68,10 +68,10 @@ def draw_triangles(
 
 
 class _UpwardPairs:
-    """The measured pairs, each from the node of lower degree, in the order of that node.
+    """The measured pairs, each directed from its node of lower degree and sorted by that node.
 
-    A wedge is two pairs (uv, uw) of one lower corner u; it is closed if (v, w) is a pair too.
-    Wedges are numbered along the pairs that open them.
+    A wedge is two pairs (uv, uw) with the same lower corner u; it is closed if (v, w) is a pair.
+    Wedges are numbered in the order of their first pair.
     """
 
     def __init__(self, edge_index: IntArray, num_nodes: int) -> None:
@@ -88,7 +88,7 @@ class _UpwardPairs:
         )
         own, self.high = np.divmod(self.key, num_nodes)
         first_of = np.searchsorted(own, np.arange(num_nodes + 1))
-        # A pair opens a wedge with each later one of its corner.
+        # A pair forms a wedge with each later pair of its corner.
         self.wedges = first_of[own + 1] - np.arange(len(self.key)) - 1
         self.wedge_end = np.cumsum(self.wedges)
 
@@ -108,7 +108,7 @@ class _UpwardPairs:
         """At least `limit` uniform triangles, if there are as many; else all."""
         found: IntArray = np.empty((0, 3), dtype=np.int64)
         drawn = 0
-        # Drawing half of the wedges one by one costs more than going through all of them.
+        # Sampling half of the wedges costs more than enumerating all of them.
         while len(found) < limit:
             if drawn > self.num_wedges // 2:
                 return self.closed_wedges()

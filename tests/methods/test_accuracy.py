@@ -46,9 +46,9 @@ def test_spectral_lies_in_the_band_of_theory(eta):
     assert least <= mean_mse(Spectral(), cell(eta)) <= greatest
 
 
-# Nodes cut off from the inliers may be right by luck. Uniform ones add a share of order 1/√n to
-# the resultant; the gamma prior favours small angles, which a common guess can profit from.
-LUCK = 0.2
+# Nodes without a path of inliers may be right by chance. Uniform ones add a share of order 1/√n to
+# the resultant; the gamma prior favours small angles, from which a common guess profits.
+CHANCE = 0.2
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "trivial"])
@@ -56,14 +56,14 @@ def test_no_method_beats_the_oracle(name):
     for graph in networks(p=0.03, eta=0.7, n=200, seeds=(10, 20)):
         floor = instance_limit(graph).oracle
         assert floor > 0.2
-        assert angular_mse(METHODS[name]()(graph).angles, graph.angles) > floor - LUCK
+        assert angular_mse(METHODS[name]()(graph).angles, graph.angles) > floor - CHANCE
 
 
-def test_one_who_is_told_the_inliers_reaches_the_oracle():
+def test_known_inliers_reach_the_oracle():
     for graph in networks(p=0.03, eta=0.7):
-        told = graph.replace(weight=np.where(graph.group < 0, 1e-9, 1.0))
-        reached = angular_mse(Spectral()(told).angles, graph.angles)
-        assert abs(reached - instance_limit(graph).oracle) < LUCK
+        informed = graph.replace(weight=np.where(graph.group < 0, 1e-9, 1.0))
+        reached = angular_mse(Spectral()(informed).angles, graph.angles)
+        assert abs(reached - instance_limit(graph).oracle) < CHANCE
 
 
 def test_row_normalisation_helps_where_degrees_vary():

@@ -1,4 +1,4 @@
-"""The method without tuning."""
+"""The default method."""
 
 import numpy as np
 import pytest

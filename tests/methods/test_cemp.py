@@ -34,7 +34,7 @@ def test_levels_of_a_tetrahedron_with_one_bad_edge():
     )
     np.testing.assert_allclose(level, [0.5, 0.25, 0.25, 0.25, 0.25, 0.0], atol=1e-8)
     assert iterations == 2
-    # With β = 32 beliefs settle on the five good edges, but the bad one keeps its own level.
+    # With β = 32 the weights concentrate on the five good edges; the bad one keeps its level.
     level, _ = CEMPGCW().corruption(graph, np.random.default_rng(0))
     np.testing.assert_allclose(level, [0.5, 0, 0, 0, 0, 0], atol=1e-2)
 
@@ -46,7 +46,7 @@ def test_confidence_is_one_minus_corruption():
 
 
 @pytest.mark.parametrize("kind", [CEMPGCW, CEMPMST])
-def test_without_triangles_it_says_so(kind):
+def test_stop_reason_without_triangles(kind):
     graph = observed(SHAPES["cycle"], inlier_noise=0.01)
     solution = kind()(graph)
     assert "no triangles" in solution.stop_reason

@@ -9,7 +9,7 @@ from gnnsync.metrics import angular_mse
 from tests.methods.networks import networks
 
 
-def test_disentangling_separates_two_sets():
+def test_disentangling_separates_two_groups():
     graphs = networks(k=2)
     plain, iterated = (
         np.mean([angular_mse(method(g, 2).angles, g.angles) for g in graphs])
@@ -19,7 +19,7 @@ def test_disentangling_separates_two_sets():
     assert iterated < 0.1
 
 
-def test_disentangling_gives_each_edge_its_own_set():
+def test_disentangling_assigns_edges_to_their_groups():
     graph = networks(k=2)[0]
     found = SpectralDisentangled()(graph, 2).edge_group
     agreement = np.mean(found == graph.group)

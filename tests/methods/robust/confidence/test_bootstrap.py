@@ -1,4 +1,4 @@
-"""Networks drawn anew from a solution."""
+"""Networks resampled from a solution."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ def _at_truth(graph):
     return fit_mixture(graph, graph.angles, move=False)
 
 
-def test_what_is_rigid_comes_again():
+def test_a_rigid_network_is_recovered():
     graph = observed(random_geometric(150, 0.15, 1), eta=0.2, inlier_noise=0.1)
     result = bootstrap(graph, fit_mixture(graph, graph.angles), np.random.default_rng(0))
     assert result.recovered.min() > 0.6
@@ -27,8 +27,8 @@ def test_what_is_rigid_comes_again():
     assert result.excess == 0.0
 
 
-def test_halves_that_hang_by_few_edges_do_not():
-    """Rigid each, joined by five edges of which three measure: often two others agree as well."""
+def test_halves_joined_by_few_edges_are_not_recovered():
+    """Rigid halves joined by five edges, two of them outliers."""
     rng = np.random.default_rng(0)
     half = erdos_renyi(40, 0.3, 1)
     joints = np.stack([rng.permutation(40)[:5], 40 + rng.permutation(40)[:5]])
@@ -45,31 +45,31 @@ def test_halves_that_hang_by_few_edges_do_not():
 
 
 @pytest.mark.parametrize("dof", [np.inf, 4.0, LAPLACE])
-def test_drawn_offsets_have_the_noise_of_the_fit(dof):
+def test_resampled_offsets_have_the_noise_of_the_fit(dof):
     graph = observed(erdos_renyi(200, 0.3, 1), eta=0.3, inlier_noise=0.1)
     fit = replace(_at_truth(graph), dof=dof)
-    drawn = resample(graph, fit, np.random.default_rng(0))
-    residual = np.abs(drawn.residual(fit.angles)[:, 0])
-    assert drawn.num_edges == graph.num_edges
+    network = resample(graph, fit, np.random.default_rng(0))
+    residual = np.abs(network.residual(fit.angles)[:, 0])
+    assert network.num_edges == graph.num_edges
     assert (residual > 0.9).mean() == pytest.approx(0.3 * (1 - 0.9 / np.pi), abs=0.03)
     middle = {np.inf: 0.674, 4.0: 0.741, LAPLACE: np.log(2)}[dof]
     near = residual[(fit.edge_confidence > 0.5) & (residual < 0.9)]
     assert np.median(near) == pytest.approx(middle * fit.sigma, rel=0.12)
 
 
-def test_closure_of_independent_noise_is_one_and_of_turned_nodes_nothing():
+def test_closure_of_independent_noise_is_one_and_of_rotated_nodes_zero():
     rng = np.random.default_rng(0)
     i, j = np.triu_indices(60, 1)
     still = np.zeros((60, 1))
     alone = MeasurementGraph(np.stack([i, j]), 0.1 * rng.standard_normal(len(i)), 60)
-    turn = 0.1 * rng.standard_normal(60)
-    together = MeasurementGraph(np.stack([i, j]), wrap(turn[i] - turn[j]), 60)
+    rotation = 0.1 * rng.standard_normal(60)
+    together = MeasurementGraph(np.stack([i, j]), wrap(rotation[i] - rotation[j]), 60)
     for graph, value in ((alone, 1.0), (together, 0.0)):
         fit = fit_mixture(graph, still, move=False)
         assert closure(graph, fit, graph.triangles) == pytest.approx(value, abs=0.05)
 
 
-def test_noise_that_edges_share_falls_short():
+def test_noise_shared_by_edges_lowers_the_closure():
     """Every edge has the mean of the noise with which its two ends see their common neighbours."""
     graph = observed(random_geometric(200, 0.15, 1), inlier_noise=0.02)
     side, near, far = triangle_arcs(graph, graph.triangles)

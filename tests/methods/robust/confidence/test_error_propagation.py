@@ -1,4 +1,4 @@
-"""How far noise moves the angles."""
+"""Propagation of edge noise to the angles."""
 
 import numpy as np
 import pytest
@@ -37,12 +37,12 @@ def test_independent_noise_averages_out():
     fit = fit_mixture(graph, graph.angles)
     rng = np.random.default_rng(0)
     every = np.ones(50, dtype=bool)
-    spread = independent_noise_error(graph, fit, np.ones(graph.num_edges), every, rng)
+    error = independent_noise_error(graph, fit, np.ones(graph.num_edges), every, rng)
     expected = fit.sigma * np.sqrt(49) / 50
-    assert np.sqrt((spread**2).mean()) == pytest.approx(expected, rel=0.1)
+    assert np.sqrt((error**2).mean()) == pytest.approx(expected, rel=0.1)
 
 
-def test_shared_noise_does_not():
+def test_shared_noise_does_not_average_out():
     graph = observed(random_geometric(150, 0.2, 1), inlier_noise=0.1)
     fit = fit_mixture(graph, graph.angles)
     residual, one = graph.residual(fit.angles)[:, 0], np.ones(graph.num_edges)

@@ -24,7 +24,7 @@ each = pytest.mark.parametrize("name", STATING)
 
 
 @each
-def test_exact_offsets_leave_no_doubt(name):
+def test_exact_offsets_have_full_confidence(name):
     graph = observed(erdos_renyi(80, 0.2, 1), seed=1)
     confidence = METHODS[name]()(graph).node_confidence
     assert confidence.shape == (80,)
@@ -34,13 +34,13 @@ def test_exact_offsets_leave_no_doubt(name):
 
 @each
 @pytest.mark.parametrize("k", [1, 2])
-def test_noise_alone_earns_no_trust(name, k):
+def test_outliers_alone_have_low_confidence(name, k):
     graph = observed(erdos_renyi(60, 0.2, 1), eta=1.0, k=k, seed=1)
     assert METHODS[name]()(graph, k).node_confidence.mean() < 0.4
 
 
-def test_a_node_with_one_edge_is_no_surer_than_its_edge():
-    """Among outliers nothing vouches for a single vote; the others hold one another."""
+def test_a_node_with_one_edge_is_as_certain_as_the_edge():
+    """No second prediction confirms the one of node 80; the other nodes confirm one another."""
     graph = observed(erdos_renyi(80, 0.3, 1), eta=0.5, seed=1)
     lone = MeasurementGraph(
         np.concatenate([graph.edge_index, [[0], [80]]], axis=1), np.append(graph.offset, 1.0), 81
@@ -50,8 +50,8 @@ def test_a_node_with_one_edge_is_no_surer_than_its_edge():
     assert 0.05 < confidence[80] < 0.8
 
 
-def test_a_body_that_hangs_by_one_edge_is_as_sure_as_that_edge():
-    """Rigid in itself, but turned as a single vote of two thirds' odds says."""
+def test_a_body_attached_by_one_edge_is_as_certain_as_that_edge():
+    """Its relative angles are certain; its rotation depends on a single edge of odds two to one."""
     rng = np.random.default_rng(0)
     i, j = np.triu_indices(30, 1)
     angles = rng.uniform(0, 6, 60)
@@ -68,7 +68,7 @@ def test_a_body_that_hangs_by_one_edge_is_as_sure_as_that_edge():
 
 
 def test_stated_and_found_agree():
-    """On networks with many open nodes; the benchmark tells it for many kinds of network."""
+    """On networks with many open nodes; `benchmarks.confidence` has many kinds of network."""
     graphs = [
         *networks(p=0.05, eta=0.7, n=250, seeds=(3, 4, 5)),
         *networks(p=0.05, eta=0.6, inlier_noise=0.1, n=250, seeds=(3,)),
@@ -84,47 +84,47 @@ def test_stated_and_found_agree():
 
 
 @each
-def test_direction_names_and_turns_do_not_matter(name):
+def test_direction_numbering_and_rotations_do_not_matter(name):
     graph = noisy(eta=0.5)
     rng = np.random.default_rng(0)
     back, order = rng.random(graph.num_edges) < 0.5, rng.permutation(graph.num_nodes)
-    turn = rng.uniform(0, 7, graph.num_nodes)
+    rotation = rng.uniform(0, 7, graph.num_nodes)
     index = np.where(back, graph.edge_index[::-1], graph.edge_index)
-    offset = np.where(back, -graph.offset, graph.offset) + turn[index[0]] - turn[index[1]]
+    offset = np.where(back, -graph.offset, graph.offset) + rotation[index[0]] - rotation[index[1]]
     other = MeasurementGraph(order[index], offset, graph.num_nodes, weight=graph.weight)
     one, two = (METHODS[name]()(g).node_confidence for g in (graph, other))
-    # The spread of the angles is estimated by drawing.
+    # The error of the angles is estimated from samples.
     np.testing.assert_allclose(two[order], one, atol=0.05)
 
 
-def _one(local, mass, evidence, steady):
+def _one(local, mass, evidence, recovered):
     return float(
         calibrated(
             np.array([local]),
             None if mass is None else np.array([mass]),
             evidence,
-            None if steady is None else np.array([steady]),
+            None if recovered is None else np.array([recovered]),
         )[0]
     )
 
 
-@pytest.mark.parametrize("steady", [None, 0.5])
+@pytest.mark.parametrize("recovered", [None, 0.5])
 @pytest.mark.parametrize("mass", [None, 0.5])
-def test_calibration_rises_with_each_of_its_terms(mass, steady):
-    base = _one(0.5, mass, 0.0, steady)
-    assert _one(0.9, mass, 0.0, steady) > base
+def test_calibration_rises_with_each_of_its_terms(mass, recovered):
+    base = _one(0.5, mass, 0.0, recovered)
+    assert _one(0.9, mass, 0.0, recovered) > base
     if mass is not None:
-        assert _one(0.5, 0.9, 0.0, steady) > base
-    if steady is not None:
+        assert _one(0.5, 0.9, 0.0, recovered) > base
+    if recovered is not None:
         assert _one(0.5, mass, 0.0, 0.9) > base
     else:
-        assert _one(0.5, mass, 1.0, steady) > base
-    least, most = (None if steady is None else bound for bound in (0.0, 1.0))
+        assert _one(0.5, mass, 1.0, recovered) > base
+    least, most = (None if recovered is None else bound for bound in (0.0, 1.0))
     assert 0 < _one(0.0, mass, -9.0, least) < base
     assert _one(1.0, mass, 99.0, most) < 1
 
 
-def test_regions_that_may_have_turned_are_not_trusted():
+def test_regions_that_may_be_rotated_have_low_confidence():
     """Sparse geometric networks: every node agrees with its neighbours, and few are right."""
     graphs = networks(
         random_geometric, p=0.06, eta=0.45, inlier_noise=0.1, n=280, seeds=(1, 2, 3, 4)
@@ -136,7 +136,7 @@ def test_regions_that_may_have_turned_are_not_trusted():
     assert stated.mean() == pytest.approx(right.mean(), abs=0.2)
 
 
-def test_noise_that_patches_share_is_told():
+def test_noise_shared_by_patches_lowers_the_confidence():
     """On a noisy map hundreds of offsets per node do not average out."""
     module = LocalizationDataModule(Letters("SYNC", 250, 5), UniformAngles(), eta=0.6, seeds=[1])
     graph = module.graphs[0]
@@ -146,16 +146,16 @@ def test_noise_that_patches_share_is_told():
     assert solution.node_confidence.mean() == pytest.approx(right.mean(), abs=0.12)
 
 
-def test_turns_and_names_do_not_matter_on_extended_graphs():
+def test_rotations_and_numbering_do_not_matter_on_extended_graphs():
     graph = networks(random_geometric, p=0.1, eta=0.4, inlier_noise=0.3, n=200, seeds=(1,))[0]
     rng = np.random.default_rng(0)
-    order, turn = rng.permutation(200), rng.uniform(0, 7, 200)
+    order, rotation = rng.permutation(200), rng.uniform(0, 7, 200)
     index = graph.edge_index
-    offset = graph.offset + turn[index[0]] - turn[index[1]]
+    offset = graph.offset + rotation[index[0]] - rotation[index[1]]
     other = MeasurementGraph(order[index], offset, 200)
     one, two = (Auto()(g).node_confidence for g in (graph, other))
     assert one.min() < 0.95
-    # How often a node comes again is counted in a few drawn networks.
+    # The bootstrap has a few samples only.
     assert one.mean() == pytest.approx(two.mean(), abs=0.03)
     np.testing.assert_array_equal(one, Auto()(graph).node_confidence)
 
@@ -174,14 +174,14 @@ def test_components_and_lone_nodes():
     assert confidence.min() > 0.99
 
 
-def test_who_does_not_know_does_not_say():
+def test_methods_without_a_noise_model_state_no_confidence():
     graph = noisy()
     assert GPM()(graph).node_confidence is None
     assert Auto(refine=2)(graph).node_confidence is None
 
 
 @pytest.mark.parametrize("method", ["auto", "gpm"])
-def test_files_have_it_where_it_is_stated(method, tmp_path):
+def test_files_have_the_confidence_if_it_is_stated(method, tmp_path):
     graph = noisy()
     solution = METHODS[method]()(graph)
     for ending in ("csv", "json", "npz"):

@@ -7,13 +7,13 @@ from gnnsync.methods.robust.cycles.agreement import largest_agreements, required
 
 def test_agreements_on_the_circle():
     place = np.array([7, 7, 7, 9, 9])
-    vote = np.array([0.001, 2 * np.pi - 0.001, 3.0, 1.0, 2.0])
-    where, mean, count, total = largest_agreements(place, vote, 0.01)
+    angle = np.array([0.001, 2 * np.pi - 0.001, 3.0, 1.0, 2.0])
+    where, mean, count, total = largest_agreements(place, angle, 0.01)
     assert where.tolist() == [7, 9]
     assert count.tolist() == [2, 1]
     assert total.tolist() == [3, 2]
     assert abs(np.angle(np.exp(1j * mean[0]))) < 1e-9
-    same_origin = largest_agreements(place, vote, 0.01, np.array([4, 4, 5, 6, 6]))
+    same_origin = largest_agreements(place, angle, 0.01, np.array([4, 4, 5, 6, 6]))
     assert same_origin[2].tolist() == [1, 1]
 
 

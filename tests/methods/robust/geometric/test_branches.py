@@ -1,4 +1,4 @@
-"""Branches of a spanning tree, and what the other edges say of them."""
+"""Branches of a spanning tree, and their rotations that other edges support."""
 
 import networkx as nx
 import numpy as np
@@ -17,7 +17,7 @@ from tests.methods.networks import observed
 
 
 def tracks(n=300, closures=240, eta=0.1, sigma=0.02, seed=0):
-    """A way over a grid with loop closures, a share of which is wrong: a 2D pose graph."""
+    """A path over a grid with loop closures, some of them wrong: a 2D pose graph."""
     rng = np.random.default_rng(seed)
     side = int(np.ceil(np.sqrt(n)))
     # To and fro, row by row; closures join neighbouring rows.
@@ -34,17 +34,19 @@ def tracks(n=300, closures=240, eta=0.1, sigma=0.02, seed=0):
     return MeasurementGraph(index, angles[index[0]] - angles[index[1]] + error, n, angles=angles)
 
 
-def test_the_likeliest_tree_is_a_maximum_spanning_tree():
+def test_the_most_probable_tree_is_a_maximum_spanning_tree():
     graph = observed(random_geometric(60, 0.2, 1))
-    belief = np.random.default_rng(0).random(graph.num_edges)
-    tree = most_probable_tree(graph, belief)
+    probability = np.random.default_rng(0).random(graph.num_edges)
+    tree = most_probable_tree(graph, probability)
     other = nx.Graph()
-    other.add_weighted_edges_from(zip(*graph.edge_index.tolist(), belief.tolist(), strict=True))
+    other.add_weighted_edges_from(
+        zip(*graph.edge_index.tolist(), probability.tolist(), strict=True)
+    )
     best = nx.maximum_spanning_tree(other).size(weight="weight")
-    assert belief[tree.edge[tree.edge >= 0]].sum() == pytest.approx(best)
+    assert probability[tree.edge[tree.edge >= 0]].sum() == pytest.approx(best)
 
 
-def test_branches_are_what_hangs_by_an_edge():
+def test_branches_are_the_components_below_an_edge():
     graph = observed(random_geometric(60, 0.2, 1))
     tree = most_probable_tree(graph, np.random.default_rng(0).random(graph.num_edges))
     whole = nx.Graph(graph.edge_index[:, tree.edge[tree.edge >= 0]].T.tolist())
@@ -58,26 +60,26 @@ def test_branches_are_what_hangs_by_an_edge():
         assert set(tree.branch(node).tolist()) == nx.node_connected_component(cut, node)
 
 
-def test_of_parallel_edges_the_more_believed_is_in_the_tree():
+def test_of_parallel_edges_the_more_probable_is_in_the_tree():
     index = np.array([[0, 1, 0], [1, 0, 1]])
     graph = MeasurementGraph(index, np.zeros(3), 2)
     tree = most_probable_tree(graph, np.array([0.1, 0.9, 0.5]))
     assert sorted(tree.edge.tolist()) == [-1, 1]
 
 
-def test_every_edge_that_crosses_votes_for_the_turn_that_fulfils_it():
+def test_every_crossing_edge_supports_the_rotation_that_satisfies_it():
     graph = observed(random_geometric(60, 0.2, 1), eta=0.2, inlier_noise=0.1)
     angles = np.random.default_rng(1).uniform(0, 6, 60)
     tree = most_probable_tree(graph, np.random.default_rng(0).random(graph.num_edges))
-    branch, vote = supported_rotations(graph, tree, angles)
+    branch, supported = supported_rotations(graph, tree, angles)
     for node in (3, 17, 40):
         inside = np.zeros(60, dtype=bool)
         inside[tree.branch(node)] = True
         crossing = np.flatnonzero(inside[graph.src] != inside[graph.dst])
-        votes = vote[branch == node]
-        assert len(votes) == len(crossing)
-        for turn in votes:
-            residual = graph.residual((angles + turn * inside)[:, None])[crossing, 0]
+        rotations = supported[branch == node]
+        assert len(rotations) == len(crossing)
+        for rotation in rotations:
+            residual = graph.residual((angles + rotation * inside)[:, None])[crossing, 0]
             assert np.abs(residual).min() < 1e-9
 
 
@@ -88,7 +90,7 @@ def test_a_branch_attached_by_an_outlier_is_rotated():
     angles = graph.angles.copy()
     angles[tree.branch(node)] += 1.3
     fit = fit_mixture(graph, angles, move=False)
-    best = max(branch_rotations(graph, fit), key=lambda turn: turn.gain)
+    best = max(branch_rotations(graph, fit), key=lambda rotation: rotation.gain)
     assert angular_mse(best.applied(fit.angles), graph.angles) < angular_mse(angles, graph.angles)
     assert np.abs(wrap(best.by)) == pytest.approx([1.3], abs=0.1)
 

@@ -1,4 +1,4 @@
-"""Sets grown from a small part of the graph."""
+"""Groups grown from small cores of the graph."""
 
 from dataclasses import replace
 
@@ -28,8 +28,8 @@ def adjacency(graph):
     return EdgeOperator(graph).adjacency(np.ones(graph.num_edges))
 
 
-def test_where_waves_hide_the_sets():
-    """The unmixed eigenvectors settle far from the truth; what grows from a corner does not."""
+def test_growth_separates_groups_where_eigenvectors_do_not():
+    """The local search from unmixed eigenvectors ends far from the truth, growth does not."""
     graph = geometric(k=3, n=250, p=0.15, seed=3, inlier_noise=0.05)
     rng = np.random.default_rng(0)
     spectral = local_search(graph, initial_angles(graph, 3, rng))
@@ -64,19 +64,19 @@ def test_a_core_ends_where_its_component_ends():
     assert sorted(core_around(adjacency(observed(pairs)), 0, 10).tolist()) == [0, 1, 2]
 
 
-def test_two_agree_if_nearly_all_nodes_are_in_the_same_places():
+def test_two_fits_agree_if_nearly_all_nodes_have_the_same_angles():
     graph = geometric(n=80, p=0.3)
     fit = fit_mixture(graph, graph.angles)
-    turned = replace(fit, angles=fit.angles[:, ::-1] + 1.0)
+    rotated = replace(fit, angles=fit.angles[:, ::-1] + 1.0)
     few, many = fit.angles.copy(), fit.angles.copy()
     few[:3] += 1.0
     many[:20] += 1.0
     assert not two_fits_agree([fit])
-    assert two_fits_agree([fit, turned])
+    assert two_fits_agree([fit, rotated])
     assert two_fits_agree([fit, replace(fit, angles=few)])
     assert not two_fits_agree([fit, replace(fit, angles=many)])
     worse = replace(fit, angles=many, evidence=fit.evidence - 1.0)
-    assert two_fits_agree([worse, fit, turned])
+    assert two_fits_agree([worse, fit, rotated])
 
 
 def test_same_seed_same_fit():

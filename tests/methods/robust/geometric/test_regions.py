@@ -35,8 +35,8 @@ def test_which_graphs_have_regions(pairs, extended):
     assert is_extended(observed(pairs), np.random.default_rng(0)) is extended
 
 
-def test_regions_are_the_sides_of_the_thinnest_cuts():
-    """Two dense parts joined by one edge are told apart by the first cut."""
+def test_regions_are_the_sides_of_the_cuts_of_least_conductance():
+    """Two dense parts joined by one edge are separated by the first cut."""
     half = erdos_renyi(30, 0.4, 1)
     index = np.concatenate([half, half + 30, [[3], [40]]], axis=1)
     graph = MeasurementGraph(index, np.zeros(index.shape[1]), 60)
@@ -44,14 +44,14 @@ def test_regions_are_the_sides_of_the_thinnest_cuts():
     assert sorted(sorted(part.tolist()) for part in first) == [[*range(30)], [*range(30, 60)]]
 
 
-def test_parts_without_believed_edges_between_them_are_regions():
+def test_parts_without_inlier_edges_between_them_are_regions():
     half = erdos_renyi(30, 0.4, 1)
     joints = np.array([[0, 1, 2], [31, 32, 33]])
     index = np.concatenate([half, half + 30, joints], axis=1)
     graph = MeasurementGraph(index, np.zeros(index.shape[1]), 60)
-    belief = np.ones(graph.num_edges)
-    belief[-3:] = 0.0
-    first = find_regions(graph, belief, rng())[:2]
+    weight = np.ones(graph.num_edges)
+    weight[-3:] = 0.0
+    first = find_regions(graph, weight, rng())[:2]
     assert sorted(len(part) for part in first) == [30, 30]
 
 

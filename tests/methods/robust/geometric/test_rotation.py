@@ -33,9 +33,9 @@ def left_half(graph):
 def test_a_rotated_region_is_rotated_back_as_a_whole_only():
     graph = geometric()
     nodes = left_half(graph)
-    turned = graph.angles.copy()
-    turned[nodes] += 2.0
-    stuck = local_search(graph, turned)
+    rotated = graph.angles.copy()
+    rotated[nodes] += 2.0
+    stuck = local_search(graph, rotated)
     assert angular_mse(stuck.angles, graph.angles) > 0.5
     freed = rotate_regions(graph, stuck, rng())
     assert freed.evidence > stuck.evidence
@@ -47,10 +47,10 @@ def test_exchanged_groups_are_exchanged_back():
     nodes = left_half(graph)
     changed = graph.angles.copy()
     changed[nodes] = changed[nodes][:, ::-1] + [0.7, -1.1]
-    turn = best_rotation(graph, fit_mixture(graph, changed, move=False), nodes)
-    assert turn.into.tolist() == [1, 0]
-    assert wrap(turn.by - [-0.7, 1.1]) == pytest.approx([0.0, 0.0], abs=0.05)
-    assert angular_mse(turn.applied(changed), graph.angles) < 1e-3
+    rotation = best_rotation(graph, fit_mixture(graph, changed, move=False), nodes)
+    assert rotation.into.tolist() == [1, 0]
+    assert wrap(rotation.by - [-0.7, 1.1]) == pytest.approx([0.0, 0.0], abs=0.05)
+    assert angular_mse(rotation.applied(changed), graph.angles) < 1e-3
 
 
 def test_a_right_fit_is_returned_as_it_is():
@@ -78,13 +78,13 @@ def test_edge_direction_and_common_rotation_do_not_matter():
 
 def test_a_region_without_boundary_is_not_rotated():
     graph = geometric()
-    turn = best_rotation(graph, local_search(graph, graph.angles), np.arange(graph.num_nodes))
-    assert isinstance(turn, RegionRotation)
-    assert turn.gain == 0.0
+    rotation = best_rotation(graph, local_search(graph, graph.angles), np.arange(graph.num_nodes))
+    assert isinstance(rotation, RegionRotation)
+    assert rotation.gain == 0.0
 
 
 def test_several_regions_at_once():
-    """Four dense parts in a ring, two opposite ones turned: one attempt puts both right."""
+    """Four dense parts in a ring, two opposite ones rotated: one attempt corrects both."""
     part = erdos_renyi(25, 0.5, 1)
     gen = rng()
     joints = [
@@ -98,10 +98,10 @@ def test_several_regions_at_once():
     noise = np.where(outlier, gen.uniform(-3, 3, len(outlier)), noise)
     offset = angles[index[0]] - angles[index[1]] + noise
     graph = MeasurementGraph(index, offset, 100, angles=angles)
-    turned = graph.angles.copy()
-    turned[:25] += 2.0
-    turned[50:75] -= 1.5
-    fit = fit_mixture(graph, turned, max_iterations=5)
+    rotated = graph.angles.copy()
+    rotated[:25] += 2.0
+    rotated[50:75] -= 1.5
+    fit = fit_mixture(graph, rotated, max_iterations=5)
     assert angular_mse(fit.angles, graph.angles) > 0.5
     assert angular_mse(rotate_regions(graph, fit, rng()).angles, graph.angles) < 0.01
 

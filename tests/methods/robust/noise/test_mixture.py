@@ -32,7 +32,7 @@ def test_exact_inliers_stay_exact():
     assert ((fit.membership[:, 0] > 0.5) == (graph.group == 0)).mean() > 0.999
 
 
-def test_two_groups_are_told_apart():
+def test_two_groups_are_separated():
     graph = network(0.2, 0.05, k=2)
     fit = fit_mixture(graph, graph.angles)
     inlier = graph.group >= 0
@@ -64,7 +64,7 @@ def test_weights_are_precisions():
 
 
 def test_evidence_gains_nothing_from_a_tree():
-    """A tree can be fitted without residual whatever its offsets say."""
+    """A tree can be fitted without residual whatever its offsets."""
     rng = np.random.default_rng(0)
     n = 50
     pairs = np.stack([np.arange(1, n), rng.integers(0, np.arange(1, n))])

@@ -25,7 +25,7 @@ def network(eta, sigma, noisy, k=1, n=150, seed=0):
 def test_noisy_nodes_use_all_their_edges():
     graph = network(0.1, 0.1, noisy=15)
     start = graph.angles.copy()
-    # What a narrow law makes of them: the chance agreement of a few edges, anywhere.
+    # A narrow noise law places them at a chance agreement of a few edges.
     start[:15] += 1.5
     fit = fit_mixture(graph, start, dof=4.0, move=False)
     placed = place_noisy_nodes(graph, fit, np.random.default_rng(0))
@@ -34,7 +34,7 @@ def test_noisy_nodes_use_all_their_edges():
     assert angular_mse(placed, graph.angles) < 0.2 * angular_mse(fit.angles, graph.angles)
 
 
-def test_angles_that_were_found_in_spite_of_outliers_stand():
+def test_angles_found_despite_outliers_are_kept():
     graph = network(0.05, 0.1, noisy=0)
     rng = np.random.default_rng(1)
     wrong = (graph.edge_index < 12).any(axis=0) & (rng.random(graph.num_edges) < 0.5)
@@ -45,23 +45,23 @@ def test_angles_that_were_found_in_spite_of_outliers_stand():
     assert place_noisy_nodes(graph, fit, rng) is fit.angles
 
 
-def test_two_sets_stay_as_they_are():
+def test_two_groups_are_not_changed():
     graph = network(0.1, 0.1, noisy=15, k=2)
     fit = fit_mixture(graph, graph.angles, dof=4.0)
     assert place_noisy_nodes(graph, fit, np.random.default_rng(0)) is fit.angles
 
 
-def test_a_suspect_turns_with_its_settled_neighbours():
+def test_a_suspect_is_aligned_with_its_regular_neighbours():
     """A path 0-1-2-3-4-5-6 with suspects 1, 3, 4, 5: 4 is reached through others."""
     path = MeasurementGraph(np.stack([np.arange(6), np.arange(1, 7)]), np.zeros(6), 7)
     difference = np.array([0.1, 9.0, 0.3, 9.0, 9.0, 9.0, 0.7])
     suspect = np.isin(np.arange(7), [1, 3, 4, 5])
-    turn = noisy_nodes._local_rotation(path, difference, suspect)
-    assert turn[[1, 3, 4, 5]] == pytest.approx([0.2, 0.3, 0.5, 0.7])
+    rotation = noisy_nodes._local_rotation(path, difference, suspect)
+    assert rotation[[1, 3, 4, 5]] == pytest.approx([0.2, 0.3, 0.5, 0.7])
 
 
-def test_a_suspect_far_from_settled_nodes_takes_the_common_turn():
+def test_a_suspect_far_from_regular_nodes_takes_the_mean_rotation():
     path = MeasurementGraph(np.stack([np.arange(5), np.arange(1, 6)]), np.zeros(5), 6)
     suspect = np.arange(6) > 1
-    turn = noisy_nodes._local_rotation(path, np.full(6, 0.4), suspect)
-    assert turn[2:] == pytest.approx(np.full(4, 0.4))
+    rotation = noisy_nodes._local_rotation(path, np.full(6, 0.4), suspect)
+    assert rotation[2:] == pytest.approx(np.full(4, 0.4))
