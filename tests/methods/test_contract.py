@@ -255,6 +255,7 @@ def test_protocol_and_config(name):
     """The YAML of a method states each field of the class with the class's own default."""
     method = make(name)
     assert isinstance(method, Method)
+    assert method.name == name
     config = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
     assert config.pop("_target_") == f"{type(method).__module__}.{type(method).__name__}"
     assert config == {field.name: field.default for field in fields(method)}

@@ -102,6 +102,7 @@ class Auto(ClassicalMethod):
         sweeps: most sweeps of belief propagation at the estimated noise.
     """
 
+    name = "auto"
     any_k = True
 
     max_paths: int = 5_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -111,14 +111,15 @@ class ClassicalMethod:
     """Base of the classical methods: components, refinement, timing and the check of k.
 
     A subclass declares its parameters as dataclass fields, checks them in `check`, sets
-    `any_k = True` if it solves k > 1, and implements `estimate` for a connected graph with at
-    least two nodes.
+    `name` for messages and `any_k = True` if it solves k > 1, and implements `estimate` for a
+    connected graph with at least two nodes.
 
     Args:
         refine: projected gradient steps taken after the method itself (the paper's fine-tuned
             baselines); 0 for none.
     """
 
+    name: ClassVar[str] = ""
     any_k: ClassVar[bool] = False
 
     refine: int = field(default=0, kw_only=True)
@@ -140,7 +141,8 @@ class ClassicalMethod:
         check_integer("k", k, 1)
         check_integer("seed", seed, 0)
         if k > 1 and not self.any_k:
-            raise ParameterError("k", k, f"1 for {_name(self)}; for k > 1 use {_any_k_names()}")
+            name = self.name or "this method"
+            raise ParameterError("k", k, f"1 for {name}; for k > 1 use {_any_k_names()}")
         rng = np.random.default_rng(seed)
         if graph.is_connected and graph.num_nodes > 1:
             whole = self._estimate_refined(graph, k, rng)
@@ -240,13 +242,13 @@ def _merge(estimates: list[Estimate]) -> dict[str, float]:
     return merged
 
 
-def _name(method: ClassicalMethod) -> str:
-    from gnnsync.methods import METHODS
-
-    return next((name for name, kind in METHODS.items() if kind is type(method)), "this method")
-
-
 def _any_k_names() -> str:
-    from gnnsync.methods import METHODS
+    """Names of the methods that solve k > 1, for an error message."""
+    kinds = [kind for kind in _subclasses(ClassicalMethod) if kind.any_k and kind.name]
+    return ", ".join(kind.name for kind in kinds)
 
-    return ", ".join(name for name, kind in METHODS.items() if getattr(kind, "any_k", False))
+
+def _subclasses(kind: type[ClassicalMethod]) -> Iterator[type[ClassicalMethod]]:
+    for own in kind.__subclasses__():
+        yield own
+        yield from _subclasses(own)

@@ -45,6 +45,7 @@ class Belief(ClassicalMethod):
         tol: stop when messages (relative to uniform) change by less than this on average.
     """
 
+    name = "belief"
     any_k = True
 
     bins: int = 64

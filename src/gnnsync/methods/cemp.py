@@ -88,6 +88,8 @@ class CEMPGCW(CEMP):
     with its own weights, and `stop_reason` says so.
     """
 
+    name = "cemp_gcw"
+
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) of the weighted eigenvector."""
         level, iterations = self.corruption(graph, rng)
@@ -104,6 +106,8 @@ class CEMPMST(CEMP):
     Parameters as in `CEMP`. In a graph without triangles every level is 0: the tree is then one of
     greatest edge weight, and `stop_reason` says so.
     """
+
+    name = "cemp_mst"
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) added up along the tree."""

@@ -34,6 +34,7 @@ class Cycles(ClassicalMethod):
         max_paths: most paths to compare; three-edge ones (cycles up to 6) only within half of it.
     """
 
+    name = "cycles"
     any_k = True
 
     tolerance: float = 0.0

@@ -30,6 +30,7 @@ class SpectralDisentangled(ClassicalMethod):
         max_iterations: most rounds.
     """
 
+    name = "spectral_disentangled"
     any_k = True
 
     max_iterations: int = 50

@@ -50,6 +50,7 @@ class GNC(ClassicalMethod):
         max_iterations: most iterations.
     """
 
+    name = "gnc"
     any_k = True
 
     frequencies: int = 4

@@ -42,6 +42,8 @@ class GPM(ClassicalMethod):
         certify: whether to compute the certificate (one more eigenvalue).
     """
 
+    name = "gpm"
+
     max_iterations: int = 1000
     tol: float = 1e-6
     certify: bool = True

@@ -36,6 +36,8 @@ class IRLS(ClassicalMethod):
             reweighting is below this.
     """
 
+    name = "irls"
+
     p: float = 1.0
     max_iterations: int = 500
     steps: int = 5

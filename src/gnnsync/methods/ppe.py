@@ -41,6 +41,8 @@ class PPE(ClassicalMethod):
             Newton steps refine it.
     """
 
+    name = "ppe"
+
     frequencies: int = 8
     grid: int = 8
 

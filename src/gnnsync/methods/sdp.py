@@ -46,6 +46,8 @@ class SDP(ClassicalMethod):
         max_iterations: most trust-region steps per rank.
     """
 
+    name = "sdp"
+
     rank: int = 4
     max_rank: int = 32
     tol: float = 1e-8

@@ -27,6 +27,7 @@ class Spectral(ClassicalMethod):
     For k > 1 this is the spectral method of Cucuringu and Tyagi (2022).
     """
 
+    name = "spectral"
     any_k = True
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
@@ -42,6 +43,7 @@ class SpectralRN(ClassicalMethod):
     :math:`v = D^{-1/2} u` is an eigenvector of D⁻¹H, with the same angles as u.
     """
 
+    name = "spectral_rn"
     any_k = True
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:

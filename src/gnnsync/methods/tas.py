@@ -40,6 +40,8 @@ class TAS(ClassicalMethod):
         tol: stop when the root mean square movement of a sweep is below this, in radians.
     """
 
+    name = "tas"
+
     trim: float = 0.4
     start: str = "spectral"
     max_iterations: int = 200

@@ -34,6 +34,8 @@ class TranSync(ClassicalMethod):
         steps: Gauss–Newton steps per round.
     """
 
+    name = "transync"
+
     delta: float = 2.0
     delta_min: float = 1e-3
     decay: float = 0.9

@@ -14,6 +14,7 @@ from gnnsync.methods.base import ClassicalMethod, Estimate
 class Trivial(ClassicalMethod):
     """All angles equal (1, as in the paper): the error that a method must improve on."""
 
+    name = "trivial"
     any_k = True
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
