@@ -1,0 +1,43 @@
+"""Errors of Hydra in one line; those of real commands are in tests/cli/test_run.py."""
+
+from __future__ import annotations
+
+import pytest
+from hydra.errors import HydraException, MissingConfigException
+
+from gnnsync.errors import ConfigError
+from gnnsync.experiments.explain import explain, explain_command
+
+
+def test_a_search_without_optuna_names_the_package():
+    text = (
+        "In 'hydra/sweeper/search': Could not find 'hydra/sweeper/optuna'\n\n"
+        "Available options in 'hydra/sweeper':\n\tbasic\n\tgnnsync\n\tsearch\nConfig search path:\n"
+    )
+    message = explain(MissingConfigException(text), [])
+    assert message == "hydra/sweeper = optuna: is not installed: pip install 'gnnsync[optuna]'"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "allowed"),
+    [
+        (["--config-dir=FOLDER", "loss=mine", "loss.knee=1"], "knie"),
+        (["-m", "--config-dir", "FOLDER", "loss=mine", "loss.knee=1"], "knie"),
+        (["loss=linear", "loss.knee=1"], "max_triangles, norm, tau, variance_weight"),
+        (["loss=linear,upset", "loss.knee=1"], "norm"),
+    ],
+)
+def test_keys_of_the_chosen_configs_are_listed(tmp_path, arguments, allowed):
+    (tmp_path / "loss").mkdir()
+    (tmp_path / "loss" / "mine.yaml").write_text("_target_: some.Loss\nknie: 1\n")
+    error = HydraException("Could not override 'loss.knee'.\nKey 'knee' is not in struct")
+    given = [text.replace("FOLDER", str(tmp_path)) for text in arguments]
+    message = explain_command(error, given)
+    assert message.startswith("loss.knee: no such key; ")
+    assert message.endswith(f"allowed here: {allowed}")
+
+
+def test_an_error_of_ours_stays_as_it_is():
+    assert explain_command(ConfigError("trials = 0: must be 1"), ["trials=0"]) == (
+        "trials = 0: must be 1"
+    )
