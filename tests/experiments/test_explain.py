@@ -24,7 +24,6 @@ def test_a_search_without_optuna_names_the_package():
         (["--config-dir=FOLDER", "loss=mine", "loss.knee=1"], "knie"),
         (["-m", "--config-dir", "FOLDER", "loss=mine", "loss.knee=1"], "knie"),
         (["loss=linear", "loss.knee=1"], "max_triangles, norm, tau, variance_weight"),
-        (["loss=linear,upset", "loss.knee=1"], "norm"),
     ],
 )
 def test_keys_of_the_chosen_configs_are_listed(tmp_path, arguments, allowed):
@@ -35,6 +34,16 @@ def test_keys_of_the_chosen_configs_are_listed(tmp_path, arguments, allowed):
     message = explain_command(error, given)
     assert message.startswith("loss.knee: no such key; ")
     assert message.endswith(f"allowed here: {allowed}")
+
+
+@pytest.mark.parametrize(
+    ("swept", "group"), [("loss=linear,upset", "loss"), ("experiment=demo,tune", "experiment")]
+)
+def test_a_key_of_a_swept_choice_needs_plus_plus(swept, group):
+    error = HydraException("Could not override 'loss.tau'.\nKey 'tau' is not in struct")
+    assert explain_command(error, ["-m", swept, "loss.tau=1"]) == (
+        f"loss.tau: not every {group} may have this key: ++loss.tau=VALUE sets it in all jobs"
+    )
 
 
 def test_an_error_of_ours_stays_as_it_is():

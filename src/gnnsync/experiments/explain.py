@@ -8,6 +8,7 @@ import re
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException, OverrideParseException, SearchPathException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -55,7 +56,10 @@ def _unknown_key(key: str, overrides: list[str]) -> str:
         return place
     parent, _, name = key.rpartition(".")
     try:
-        cfg = compose("config", overrides=_choices(overrides, key))
+        parsed = OverridesParser.create().parse_overrides(overrides)
+        if (group := _swept_group(parsed, key)) is not None:
+            return f"{key}: not every {group} may have this key: ++{key}=VALUE sets it in all jobs"
+        cfg = compose("config", overrides=_choices(parsed, key))
         node = OmegaConf.select(cfg, parent) if parent else cfg
     except (HydraException, OmegaConfBaseException):
         node = None
@@ -67,12 +71,21 @@ def _unknown_key(key: str, overrides: list[str]) -> str:
     return f"{key}: no such key; {hint}allowed here: {', '.join(sorted(names))}"
 
 
-def _choices(overrides: list[str], key: str) -> list[str]:
+def _swept_group(overrides: list[Override], key: str) -> str | None:
+    """The group with swept choices that a key belongs to; Hydra first composes without them."""
+    for override in overrides:
+        group = override.key_or_group
+        inside = key.startswith(f"{group.replace('/', '.')}.")
+        if override.is_sweep_override() and (inside or group == "experiment"):
+            return group
+    return None
+
+
+def _choices(overrides: list[Override], key: str) -> list[str]:
     """The overrides that decide which keys exist: choices of groups that are not swept."""
-    parsed = OverridesParser.create().parse_overrides(overrides)
     return [
         override.input_line or ""
-        for override in parsed
+        for override in overrides
         if not override.is_sweep_override()
         and override.key_or_group != key
         and ("." not in override.key_or_group or override.key_or_group == "hydra.searchpath")
