@@ -59,6 +59,8 @@ def test_every_command_of_the_guide_does_what_it_says(project, capsys):
     assert exact
     assert all(row["mse"] < 1e-9 for row in exact)
     assert {row.get("model.encoder") for row in found} >= {"mean"}
+    logs = [path.read_text() for path in project.rglob("job.log")]
+    assert any("gradient_watch: step 20: loss" in log for log in logs)
     assert {row.get("loss") for row in found} >= {"huber", "upset"}
     rings = [row for row in rows(project / "outputs" / "rings") if row["data.n"] == 40]
     assert len(rings) == 3 * 3 * 2

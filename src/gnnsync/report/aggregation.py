@@ -15,6 +15,8 @@ from gnnsync.report.naming import DENSITY, GRAPH, GROUPS, METRICS, NOISE, PRIOR,
 LABEL = "label"
 LIMITS = ("limit_oracle", "limit_certifiable")
 _REPLICA = ("job_hash", "network_seed", "trial")
+# Columns of how long and with which callbacks a model is trained; no part of its variant.
+_BUDGET = ("trainer.", "callbacks.")
 
 
 def labelled(rows: pd.DataFrame) -> pd.DataFrame:
@@ -24,10 +26,10 @@ def labelled(rows: pd.DataFrame) -> pd.DataFrame:
     """
     variant = rows["variant"] if "variant" in rows else rows["method"]
     label = variant.astype("str")
-    for column in [name for name in rows if str(name).startswith("trainer.")]:
+    for column in [name for name in rows if str(name).startswith(_BUDGET)]:
         value = rows[column].map(plain_text, na_action="ignore")
         several = value.fillna("").groupby(variant).transform("nunique") > 1
-        short = str(column).removeprefix("trainer.")
+        short = str(column).rpartition(".")[2]
         longer = label + f" {short}=" + value.fillna("").astype("str")
         label = label.where(~(several & value.notna()), longer)
     return rows.assign(**{LABEL: label})

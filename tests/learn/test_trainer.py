@@ -1,0 +1,75 @@
+from functools import partial
+
+import pytest
+import torch
+from pytorch_lightning import Trainer
+from pytorch_lightning.callbacks import ModelCheckpoint
+from pytorch_lightning.plugins.io import TorchCheckpointIO
+
+from gnnsync.errors import ParameterError
+from gnnsync.learn import GNNSync, Training
+from gnnsync.learn.callbacks import History, JobCheckpoint, ReplicaStopping, StepProgress
+from gnnsync.learn.callbacks.base import callbacks_of
+from gnnsync.learn.checkpoint_io import AtomicCheckpointIO
+from gnnsync.learn.trainer import as_list, check_trainer, make_trainer, trainer_dtype
+from gnnsync.methods import RunContext
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_steps": 0}, "trainer.max_steps = 0"),
+        ({}, "trainer.max_steps = -1"),
+        ({"max_steps": 5, "precision": "16-mixed"}, "trainer.precision = '16-mixed'"),
+        ({"max_steps": 5, "gradient_clip_val": 1.0}, "callbacks.gradient_clipping.max_norm"),
+        ({"max_steps": 5, "accumulate_grad_batches": 2}, "a batch holds whole graphs"),
+        ({"max_steps": 5, "max_stepz": 2}, "trainer.max_stepz = 2: must be an argument"),
+    ],
+)
+def test_arguments_that_cannot_work_are_refused(options, message):
+    with pytest.raises(ParameterError, match=message.replace(".", r"\.")):
+        check_trainer(partial(Trainer, **options))
+
+
+def test_a_budget_may_be_epochs_or_time(make_graph, quick):
+    for budget in ({"max_epochs": 3}, {"max_time": "00:00:00:01", "max_epochs": -1}):
+        check_trainer(partial(Trainer, **budget))
+    options = {"accelerator": "cpu", "enable_model_summary": False, "limit_val_batches": 0}
+    method = GNNSync(trainer=partial(Trainer, max_epochs=3, **options), inner_steps=7)
+    solution = method(make_graph(0))
+    assert solution.iterations == 21
+    assert solution.diagnostics["best_step"] in {1, 10, 20, 21}  # the last step is evaluated
+
+
+def test_the_precision_is_that_of_the_trainer():
+    assert trainer_dtype(Training(precision=64).trainer()) == torch.float64
+    assert trainer_dtype(Trainer) == torch.float32
+
+
+def test_bookkeeping_comes_first_and_is_never_missing(tmp_path):
+    factory = Training(accelerator="cpu").trainer()
+    stopping = ReplicaStopping(7)
+    trainer = make_trainer(factory, [StepProgress(), stopping], RunContext(tmp_path))
+    assert callbacks_of(trainer)[0] is stopping
+    assert trainer.default_root_dir == str(tmp_path)
+    trainer = make_trainer(factory, [], RunContext())
+    kinds = [type(c) for c in callbacks_of(trainer)]
+    assert kinds == [ReplicaStopping, History]
+    assert callbacks_of(trainer)[0].patience is None
+    assert trainer.loggers == []
+
+
+def test_every_checkpoint_is_atomic_unless_another_plugin_is_chosen(tmp_path):
+    factory = Training(accelerator="cpu").trainer()
+    trainer = make_trainer(factory, [ModelCheckpoint()], RunContext(tmp_path))
+    assert isinstance(trainer.strategy.checkpoint_io, AtomicCheckpointIO)
+    own = TorchCheckpointIO()
+    trainer = make_trainer(partial(factory, plugins=own), [JobCheckpoint()], RunContext(tmp_path))
+    assert trainer.strategy.checkpoint_io is own
+
+
+def test_callbacks_by_name_or_in_a_list():
+    one = StepProgress()
+    assert as_list({"a": one, "b": None, "c": {"patience": 3}}) == as_list([one]) == [one]
+    with pytest.raises(ParameterError, match="one progress bar"):
+        as_list([one, StepProgress()])
