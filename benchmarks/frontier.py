@@ -1,9 +1,8 @@
-"""How near the limits the robust methods come: `python -m benchmarks.frontier --help`.
+"""Errors of the robust methods beside the limits: `python -m benchmarks.frontier --help`.
 
-Beside the methods, `informed` stands for one who is told the truth and has to find it again:
-belief propagation started from the true angles and the noise that they imply. `posterior` is the
-mean of the exact posterior (see `benchmarks.posterior`; k = 1, σ > 0, half a minute each). Where
-inliers are noisy, a method that is not told cannot be expected to do better.
+Two references know the truth: `informed` is belief propagation started from the true angles and the
+noise that they imply; `posterior` is the mean of the exact posterior (see `benchmarks.posterior`;
+k = 1, σ > 0, half a minute each). Where inliers are noisy, no method can be expected to do better.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The least expected error that noisy offsets allow: the mean of the exact posterior, by sampling.
 
 Gibbs sampling (Geman and Geman 1984) of the angles under uniform outliers and normal inliers, from
-the true angles, with the true noise and the density that the angles have. No method that is told
-less can do better on average; slow, and for k = 1 only.
+the true angles, with the true noise and the true density of the angles. No method that knows less
+has a smaller error on average. Slow, and for k = 1 only.
 """
 
 from __future__ import annotations
