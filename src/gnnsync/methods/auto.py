@@ -4,29 +4,29 @@ The pipeline on a graph with k groups (small = at most 200,000 edges; extended =
 
     offsets
       │
-      ├─ certificate ─ angles certified by closed cycles    small            robust/cycles/
+      ├─ certificate ─ angles certified by closed cycles    small           robust/cycles/
       │    └─ k > 1 and more than 30 % certified: done
       │
-      ├─ candidates, each improved by a local search                         robust/noise/
-      │    cycles    the certified angles                   small            robust/cycles/
-      │    growth    cores extended node by node            extended, k > 1  robust/geometric/growth
-      │    gnc       graduated non-convexity                small            gnc
-      │    cemp      spectral, edges weighted by triangles  small, k = 1     cemp
-      │    spectral  separated eigenvectors                 small, k > 1     robust/initialisation
-      │    belief    belief propagation                     any              robust/belief/
+      ├─ candidates, each improved by a local search                        robust/noise/
+      │    cycles    the certified angles                   small           robust/cycles/
+      │    growth    cores extended node by node            extended, k > 1 robust/geometric/growth
+      │    gnc       graduated non-convexity                small           gnc
+      │    cemp      spectral, edges weighted by triangles  small, k = 1    cemp
+      │    spectral  separated eigenvectors                 small, k > 1    robust/initialisation
+      │    belief    belief propagation                     any             robust/belief/
       │    (growth, cemp, spectral and belief not if cycles certify more than 90 %; growth alone
       │    if two cores agree; for k > 1 no belief propagation if two candidates agree)
       │
-      ├─ rotate regions of the best two candidates          extended         robust/geometric/
-      ├─ choose the candidate of greatest evidence                           robust/noise/mixture
-      ├─ choose the noise law: normal, Student's t, Laplace small            robust/noise/law
+      ├─ rotate regions of the best two candidates          extended        robust/geometric/
+      ├─ choose the candidate of greatest evidence                          robust/noise/mixture
+      ├─ choose the noise law: normal, Student's t, Laplace small           robust/noise/law
       │
-      ├─ final angles                                                        robust/belief/
-      │    σ < 0.05         fitted; open nodes at their posterior mean       robust/noise/placement
-      │    normal noise     posterior mean of belief propagation             robust/belief/
+      ├─ final angles                                                       robust/belief/
+      │    σ < 0.05         fitted; open nodes at their posterior mean      robust/noise/placement
+      │    normal noise     posterior mean of belief propagation            robust/belief/
       │    heavy tails      fitted; noisy nodes by all their edges          robust/noise/noisy_nodes
       │
-      └─ confidence of every node                                            robust/confidence/
+      └─ confidence of every node                                           robust/confidence/
            local probability, calibrated; bootstrap on extended graphs
 """
 
