@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
+import sys
 from functools import partial
 
 import numpy as np
@@ -47,6 +49,23 @@ def test_a_classical_job_has_the_same_columns(composed, tmp_path):
     assert set(classical) <= set(learned)
     assert {"mse_features", "loss", "model.encoder"} <= set(learned) - set(classical)
     assert learned["mse_features"] == pytest.approx(classical["mse"], abs=1e-5)
+
+
+def test_a_classical_job_loads_neither_torch_nor_lightning(tmp_path):
+    """With the default logger, in a process of its own."""
+    code = """
+import atexit, sys
+from gnnsync.cli.run import main
+heavy = {"torch", "pytorch_lightning", "lightning", "wandb"}
+atexit.register(lambda: print("loaded:", heavy & set(sys.modules)))
+sys.exit(main())
+"""
+    small = ["data.n=30", "data.p=0.4", "data.seeds=[1]", "method=gpm", f"output_dir={tmp_path}"]
+    command = [sys.executable, "-c", code, *small]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "loaded: set()"
+    assert only_folder(tmp_path)
 
 
 def test_same_config_and_seed_give_the_same_result(composed, tmp_path):
