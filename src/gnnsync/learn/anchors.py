@@ -28,7 +28,7 @@ from gnnsync.typing import FloatArray
 
 
 class Anchors(Protocol):
-    """Tells which angles of a graph are known."""
+    """Gives the angles of a graph that are known beforehand."""
 
     def __call__(self, graph: MeasurementGraph, k: int) -> FloatArray | None:
         """Known angles (n, k), NaN where unknown; None if there are none."""
@@ -164,24 +164,26 @@ def known_angles(
     anchors: Anchors, graphs: Sequence[MeasurementGraph], k: int, trials: int
 ) -> FloatArray | None:
     """Known angles (R, n, k) of `trials` replicas per graph; None if no graph has any."""
-    told = [anchors(graph, k) for graph in graphs]
-    if all(known is None for known in told):
+    found = [anchors(graph, k) for graph in graphs]
+    if all(known is None for known in found):
         return None
     nothing = np.full((graphs[0].num_nodes, k), np.nan)
-    return np.repeat([nothing if known is None else known for known in told], trials, axis=0)
+    return np.repeat([nothing if known is None else known for known in found], trials, axis=0)
 
 
 def anchored(angles: FloatArray, known: FloatArray) -> FloatArray:
-    """Angles (n, k) turned, set by set, to fit the known ones (n, k; NaN elsewhere), and these.
+    """Angles (n, k) rotated, set by set, to fit the known ones (n, k; NaN elsewhere).
+
+    Where an angle is known, the result has it exactly.
 
     The sets are first matched with those of the anchors.
     """
-    told = np.isfinite(known)
-    target = np.where(told, known, 0.0)
-    agreement = (np.exp(1j * angles).T @ (np.exp(-1j * target) * told)) / len(angles)
+    given = np.isfinite(known)
+    target = np.where(given, known, 0.0)
+    agreement = (np.exp(1j * angles).T @ (np.exp(-1j * target) * given)) / len(angles)
     _, group = linear_sum_assignment(np.abs(agreement.T), maximize=True)
-    turned = angles[:, group] - np.angle(agreement[group, np.arange(len(group))])
-    return reduce_angle(np.where(told, known, turned))
+    rotated = angles[:, group] - np.angle(agreement[group, np.arange(len(group))])
+    return reduce_angle(np.where(given, known, rotated))
 
 
 def _targets(batch: ReplicaBatch) -> tuple[Tensor, Tensor]:

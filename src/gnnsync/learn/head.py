@@ -12,7 +12,7 @@ from gnnsync.learn.squash import squash
 
 
 class Head(nn.Module):
-    """What turns an encoder's embeddings into angles, one inner product per group."""
+    """The layer from an encoder's embeddings to angles: one inner product per group."""
 
     vector: nn.Parameter
 
@@ -29,7 +29,7 @@ class Head(nn.Module):
         raise NotImplementedError
 
     def calibrate(self, z: Tensor, features: Tensor, spread: float) -> None:
-        """Scale what was drawn to the embeddings at the start of training."""
+        """Scale the drawn parameters to the embeddings at the start of training."""
         raise NotImplementedError
 
 
@@ -91,7 +91,7 @@ def group_scores(z: Tensor, vector: Tensor) -> Tensor:
 
 
 class PhaseHead(Head):
-    r"""Initial angles as arguments, for embeddings that turn along with the angles.
+    r"""Initial angles as arguments, for embeddings that rotate with the angles.
 
     .. math:: r^{(0)}_{i,l} = \arg\Bigl(z_{i,l,0} + \sum_{c \ge 1} v_{l,c} z_{i,l,c}\Bigr)
 

@@ -1,4 +1,4 @@
-"""The noise that angles imply: outliers, and the law of the inliers, of every replica."""
+"""Noise model fitted to given angles: outlier fraction and inlier law of every replica."""
 
 from __future__ import annotations
 

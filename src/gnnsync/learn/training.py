@@ -12,7 +12,10 @@ from pytorch_lightning import Callback, Trainer
 
 from gnnsync.errors import ParameterError, check_choice, check_integer
 from gnnsync.learn.callbacks import BestState, JobCheckpoint, ReplicaStopping, StepProgress
+from gnnsync.learn.checkpoint import CheckpointError
 from gnnsync.learn.trainer import TrainerFactory
+
+__all__ = ["ACCELERATORS", "CheckpointError", "Run", "Training"]
 
 ACCELERATORS = ("auto", "cpu", "gpu", "cuda", "mps")
 
@@ -54,7 +57,7 @@ class Training:
             raise ParameterError("precision", self.precision, "32 or 64")
 
     def trainer(self) -> TrainerFactory:
-        """What makes the Trainer."""
+        """The factory of the Trainer."""
         return partial(
             Trainer,
             max_steps=self.max_steps,

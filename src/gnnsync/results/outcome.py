@@ -33,7 +33,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Label:
-    """What tells one job's method from another's.
+    """What distinguishes one job's method from another's.
 
     Args:
         method: chosen name, such as `gnnsync` or `gpm`.

@@ -58,7 +58,7 @@ class PyG(Encoder):
         self.width = self.embedding = check_integer("width", width, 1)
         self.groups = groups
         hidden = groups * width
-        # The name tells `copy_replicas` whose parameters these are.
+        # `copy_replicas` finds the owner of a parameter by this name.
         with _lent_generator(0):
             self.replica_modules = nn.ModuleList(
                 _TwoLayers(conv, in_features, hidden) for _ in range(replicas)
@@ -129,7 +129,7 @@ def _call(layer: nn.Module, x: Tensor, edges: Tensor, offsets: Tensor) -> Tensor
 
 
 def _checked(conv: Convolution, in_channels: int, out_channels: int) -> nn.Module:
-    """Make a layer and try it on two nodes, so that a bad choice is told before any work."""
+    """Make a layer and try it on two nodes, so that a bad choice is refused before any work."""
     try:
         layer = conv(in_channels, out_channels)
         with torch.no_grad():

@@ -110,7 +110,7 @@ class BeliefSteps(Steps):
         first = torch.softmax(self.concentration * (grid.cos() - 1.0), dim=0) * self.bins
         cavity = first.expand(2, *residual.shape[:-1], self.bins)
         messages: Tensor | None = None
-        # An edge of weight w has 1/w of the variance; padding and its weight 0 say nothing.
+        # An edge of weight w has 1/w of the variance; padding has weight 0 and no effect.
         weight = batch.weight[..., None, None]
         real = weight > 0
         spread = torch.where(real, weight, 1.0).rsqrt()

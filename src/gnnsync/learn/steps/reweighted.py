@@ -29,8 +29,8 @@ class Reweighted(Steps):
         D_i = \sum_j u_{ij},
 
     the Geman–McClure weights (Geman and McClure 1985) of graduated non-convexity, with r the
-    residual of an edge and s its chord, smooth on the whole circle. An edge that the angles do not
-    explain loses its say, where the plain steps let it pull as hard as any. Scale c and inertia α
+    residual of an edge and s its chord, smooth on the whole circle. An edge with a large
+    residual has little weight, where the plain steps give it its full weight. Scale c and inertia α
     are learned per step and replica. c starts falling geometrically, in proportion to the noise
     that the untrained network's angles imply; α starts at one value. For k > 1 an edge's weight is
     shared among the sets in proportion to how well they explain it.
