@@ -71,6 +71,7 @@ class SyncModule(LightningModule):
         self.eval_every = check_integer("eval_every", eval_every, 1)
         self._dropouts = [m for m in self.modules() if isinstance(m, ReplicaDropout)]
         self._layers = list(encoder.modules())
+        self._evaluation: Tensor | None = None
 
     @property
     def budget(self) -> int | None:
@@ -106,7 +107,6 @@ class SyncModule(LightningModule):
         one_each = torch.ones(self.replicas, dtype=batch.dtype, device=batch.device)
         first, budget = self.trainer.global_step, self.budget
         last = first + self.inner_steps if budget is None else min(first + self.inner_steps, budget)
-        latest: Tensor | None = None
         for step in range(first + 1, last + 1):
             for layer in self._dropouts:
                 layer.step = step - 1
@@ -119,14 +119,15 @@ class SyncModule(LightningModule):
             self.steps.project()
             due = step % self.eval_every == 0 or step in (1, budget)
             evaluation = self.evaluate(batch) if due else None
-            latest = latest if evaluation is None else evaluation
             _step_scheduler(scheduler, evaluation)
             result = InnerStep(step, loss.detach(), evaluation)
             for listener in listeners:
                 listener.on_inner_step_end(self, result)
-        return self._log_macro_step(
-            loss.detach(), self.evaluate(batch) if latest is None else latest
-        )
+            if evaluation is not None:
+                self._evaluation = evaluation
+        if self._evaluation is None:  # resumed, and no step of this macro-step was evaluated
+            self._evaluation = self.evaluate(batch)
+        return self._log_macro_step(loss.detach(), self._evaluation)
 
     def _log_macro_step(self, train: Tensor, evaluation: Tensor) -> dict[str, Tensor]:
         """Publish the last losses of a macro-step to callbacks; `LossCurve` serves the loggers."""

@@ -56,8 +56,9 @@ class ReplicaProgress:
         A step without an evaluation improves nothing.
         """
         self.step += 1
-        losses = train.tolist() if evaluation is None else evaluation.tolist()
-        finite = map(math.isfinite, train.tolist())
+        trained = train.tolist()
+        losses = trained if evaluation is None else evaluation.tolist()
+        finite = map(math.isfinite, trained)
         patience = math.inf if self.patience is None else self.patience
         improved = []
         for r, (fine, loss) in enumerate(zip(finite, losses, strict=True)):
