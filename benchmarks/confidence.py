@@ -14,7 +14,6 @@ from unittest import mock
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import erf, expit
 
@@ -24,8 +23,7 @@ from gnnsync.methods.robust.confidence import error_propagation
 from gnnsync.methods.robust.confidence import node_confidence as confidence
 from gnnsync.metrics import aligned_error
 from gnnsync.solution import NODE_TOLERANCE
-
-Array = NDArray[np.float64]
+from gnnsync.typing import BoolArray, FloatArray
 
 _DOUBT = confidence.LEAST_DOUBT
 LEVELS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 0.99, 0.999, 1.0)
@@ -87,16 +85,16 @@ class Row:
     """
 
     kind: str
-    stated: Array
-    right: NDArray[np.bool_]
+    stated: FloatArray
+    right: BoolArray
     terms: tuple[Any, ...] | None = None
-    shared: Array | None = None
+    shared: FloatArray | None = None
 
 
 def _print_fit(rows: list[Row]) -> None:
     """Weights of `calibrated`, then `SHARED_NOISE_SCALE`."""
-    columns: dict[str, list[Array]] = {kind: [] for kind in confidence.WEIGHTS}
-    found: dict[str, list[Array]] = {kind: [] for kind in confidence.WEIGHTS}
+    columns: dict[str, list[FloatArray]] = {kind: [] for kind in confidence.WEIGHTS}
+    found: dict[str, list[FloatArray]] = {kind: [] for kind in confidence.WEIGHTS}
     for row in rows:
         if row.terms is None or row.shared is not None:
             continue
@@ -118,8 +116,8 @@ def _print_fit(rows: list[Row]) -> None:
         print(f"SHARED_NOISE_SCALE, {len(moved)} networks: {fitted:.3f}")
 
 
-def _logistic(x: Array, y: Array) -> Array:
-    def cost(w: Array) -> tuple[float, Array]:
+def _logistic(x: FloatArray, y: FloatArray) -> FloatArray:
+    def cost(w: FloatArray) -> tuple[float, FloatArray]:
         score = x @ w
         slope = x.T @ (expit(score) - y) / len(y)
         value = (np.logaddexp(0, score) - y * score).mean()

@@ -8,15 +8,13 @@ has a smaller error on average. Slow, and for k = 1 only.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust.cycles.paths import arcs_of
 from gnnsync.methods.robust.noise.law import law_density
 from gnnsync.methods.robust.noise.placement import angle_density
-
-Array = NDArray[np.float64]
+from gnnsync.typing import FloatArray
 
 # Angles are drawn on a grid, uniformly within its cells; the kernel is tabulated more finely.
 _CELLS, _FINE = 256, 4096
@@ -30,7 +28,7 @@ def posterior_mean(
     sweeps: int = 600,
     burn_in: int = 100,
     seed: int = 0,
-) -> Array:
+) -> FloatArray:
     """Mean directions (n, 1) of the sampled angles, each sample turned to the mean so far."""
     rng = np.random.default_rng(seed)
     assert graph.angles is not None

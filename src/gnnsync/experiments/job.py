@@ -21,12 +21,16 @@ from gnnsync.experiments.hashing import job_folder, job_hash, job_name, resolved
 from gnnsync.experiments.label import label_of
 from gnnsync.experiments.loggers import log_results, opened_loggers
 from gnnsync.experiments.replicas import solve_replicas
+from gnnsync.io.figure_file import write_figure
 from gnnsync.io.files import atomic_output, writable_directory, write_text
 from gnnsync.results.files import FAILURE, RESULT, mark_latest, read_result, reproducing
 from gnnsync.results.outcome import Label, Outcome
 from gnnsync.results.rows import final_metrics, result_rows, versions
 
 log = logging.getLogger(__name__)
+
+# Dots per inch of a job's figures, which people look at closely.
+_FIGURE_DPI = 150
 
 __all__ = ["FAILURE", "RESULT", "read_result", "run_job", "write_failure", "write_result"]
 
@@ -132,8 +136,7 @@ def _draw(
         figures |= reconstruction_figures(found)
     paths = {title: directory / f"{title}.png" for title in figures}
     for title, figure in figures.items():
-        with atomic_output(paths[title], "wb") as handle:
-            figure.savefig(handle, format="png", dpi=150)
+        write_figure(figure, paths[title], dpi=_FIGURE_DPI)
     return paths
 
 

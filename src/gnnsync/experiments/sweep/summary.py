@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from gnnsync.io.files import write_bytes, write_text
+from gnnsync.io.figure_file import write_figure
+from gnnsync.io.files import write_text
 from gnnsync.plots.maps import map_grid
 from gnnsync.report.comparison import comparison_figure, varies
 from gnnsync.results.collect import collect
@@ -20,6 +21,9 @@ from gnnsync.results.files import FAILURE, job_files
 from gnnsync.typing import FloatArray
 
 log = logging.getLogger(__name__)
+
+# Dots per inch: curves are read closely; a grid of maps is large and shows little per panel.
+_CURVE_DPI, _MAP_DPI = 150, 110
 
 
 def summarise(folder: Path) -> None:
@@ -38,18 +42,14 @@ def summarise(folder: Path) -> None:
     write_text(folder / "rows.csv", buffer.getvalue())
     written = ["rows.csv"]
     if varies(rows):
-        image = io.BytesIO()
-        comparison_figure(rows).savefig(image, format="png", dpi=150)
-        write_bytes(folder / "mse.png", image.getvalue())
+        write_figure(comparison_figure(rows), folder / "mse.png", dpi=_CURVE_DPI)
         written.append("mse.png")
     stitched = rows[rows["ane"].notna()] if "ane" in rows else rows.iloc[:0]
     for cloud, part in stitched.groupby("data.graph"):
         figure = _map_grid(found.folders, part)
         if figure is not None:
-            image = io.BytesIO()
-            figure.savefig(image, format="png", dpi=110)
             name = "map_" + re.sub(r"\W+", "_", str(cloud)) + ".png"
-            write_bytes(folder / name, image.getvalue())
+            write_figure(figure, folder / name, dpi=_MAP_DPI)
             written.append(name)
     log.info(
         "%d rows of %d jobs: %s in %s",
