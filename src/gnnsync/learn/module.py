@@ -31,7 +31,7 @@ class SyncModule(LightningModule):
     """R independent GNNSync models trained side by side; the graphs come with the batch.
 
     One call of `training_step` is a macro-step of `inner_steps` optimizer steps on the same batch,
-    and one epoch has one batch. Lightning's cost per batch (about 1.5 ms) exceeds that of a step
+    and one epoch has one batch. Lightning's cost per batch (about 1.7 ms) exceeds that of a step
     at n = 360, and there is nothing to iterate over. `trainer.global_step` counts optimizer steps,
     `trainer.max_steps` is never exceeded, hooks around the optimizer step are called for each of
     them, and everything else of Lightning (logging, stock callbacks) happens per macro-step.
