@@ -9,9 +9,9 @@ from pytorch_lightning import Callback
 from gnnsync.learn import GNNSync
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.callbacks import StepProgress
-from gnnsync.learn.loading import ReplicaDataModule
 from gnnsync.learn.module import SyncModule
-from gnnsync.learn.trainer import as_list, fit, make_trainer
+from gnnsync.learn.training.loading import ReplicaDataModule
+from gnnsync.learn.training.trainer import as_list, fit, make_trainer
 from gnnsync.methods.base import RunContext
 
 

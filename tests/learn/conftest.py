@@ -12,10 +12,10 @@ from torch import nn
 from gnnsync import MeasurementGraph
 from gnnsync.learn import GNNSync, Training
 from gnnsync.learn.batch import ReplicaBatch
-from gnnsync.learn.loading import ReplicaDataModule
 from gnnsync.learn.losses import UpsetLoss
 from gnnsync.learn.module import SyncModule
-from gnnsync.learn.trainer import as_list, fit, make_trainer
+from gnnsync.learn.training.loading import ReplicaDataModule
+from gnnsync.learn.training.trainer import as_list, fit, make_trainer
 from gnnsync.methods import RunContext
 
 

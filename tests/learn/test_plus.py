@@ -10,7 +10,7 @@ from gnnsync.experiments.paths import conf_dir
 from gnnsync.learn import GNNSync, Training, gnnsync_plus
 from gnnsync.learn.callbacks import ReplicaStopping
 from gnnsync.learn.steps import BeliefSteps
-from gnnsync.learn.trainer import as_list
+from gnnsync.learn.training.trainer import as_list
 from gnnsync.metrics import angular_mse
 from gnnsync.solve import find_method
 

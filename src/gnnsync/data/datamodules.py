@@ -11,7 +11,7 @@ from gnnsync.data.synthetic import SyntheticNetworks
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn import GNNSync
 from gnnsync.learn.batch import ReplicaBatch
-from gnnsync.learn.loading import ReplicaDataModule
+from gnnsync.learn.training.loading import ReplicaDataModule
 
 
 class SyncDataModule(Networks, ReplicaDataModule):

@@ -22,17 +22,18 @@ from gnnsync.learn.anchors import AnchoredLoss, Anchors, NoAnchors, anchored, kn
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.callbacks import LAST_CHECKPOINT, History, ReplicaStopping
 from gnnsync.learn.callbacks.base import find_callback
-from gnnsync.learn.checkpoint import load_parameters, matching_parameters
 from gnnsync.learn.encoders import DIMPA, with_batch
 from gnnsync.learn.encoders.base import Encoder
 from gnnsync.learn.features import Features, MethodFeatures, replica_features
-from gnnsync.learn.loading import ReplicaDataModule
 from gnnsync.learn.losses import Calibrated, UpsetLoss
 from gnnsync.learn.module import OptimizerFactory, SchedulerFactory, SyncModule
 from gnnsync.learn.progress import ReplicaProgress, Status
 from gnnsync.learn.replicas import prepare_replicas
 from gnnsync.learn.steps import ProjectedGradient, Steps
-from gnnsync.learn.trainer import (
+from gnnsync.learn.training.checkpoint import load_parameters, matching_parameters
+from gnnsync.learn.training.loading import ReplicaDataModule
+from gnnsync.learn.training.options import Run, Training
+from gnnsync.learn.training.trainer import (
     CallbackGroup,
     TrainerFactory,
     as_list,
@@ -42,7 +43,6 @@ from gnnsync.learn.trainer import (
     predict,
     trainer_dtype,
 )
-from gnnsync.learn.training import Run, Training
 from gnnsync.methods import SpectralRN
 from gnnsync.methods.base import ReplicaSolutions, RunContext
 from gnnsync.solution import Solution

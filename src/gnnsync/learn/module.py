@@ -96,7 +96,7 @@ class SyncModule(LightningModule):
         if self.make_scheduler is None:
             return optimizer
         scheduler = {"scheduler": self.make_scheduler(optimizer), "interval": "step"}
-        return {"optimizer": optimizer, "lr_scheduler": scheduler | {"monitor": _EVALUATION}}
+        return {"optimizer": optimizer, "lr_scheduler": scheduler}
 
     def training_step(self, batch: ReplicaBatch, batch_idx: int) -> dict[str, Tensor]:
         """One macro-step: up to `inner_steps` optimizer steps, never beyond the budget."""

@@ -12,7 +12,7 @@ from gnnsync.learn.features import MethodFeatures
 from gnnsync.learn.losses import RobustLoss
 from gnnsync.learn.method import GNNSync
 from gnnsync.learn.steps import Reweighted
-from gnnsync.learn.training import Training
+from gnnsync.learn.training.options import Training
 from gnnsync.methods import Auto
 
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from gnnsync.learn import GNNSync, Run
-from gnnsync.learn.checkpoint_io import AtomicCheckpointIO
+from gnnsync.learn.training.checkpoint_io import AtomicCheckpointIO
 
 
 def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path):

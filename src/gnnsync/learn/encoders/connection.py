@@ -57,8 +57,8 @@ class Connection(Encoder):
         replicas: int,
         in_features: int,
         groups: int,
-        layers: int = 2,
         width: int = 8,
+        layers: int = 2,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()

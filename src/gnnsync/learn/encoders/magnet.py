@@ -49,8 +49,8 @@ class MagNet(Encoder):
         replicas: int,
         in_features: int,
         groups: int,
-        order: int = 1,
         width: int = 8,
+        order: int = 1,
         q: float = 0.25,
         dropout: float = 0.5,
     ) -> None:

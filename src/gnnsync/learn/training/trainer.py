@@ -18,8 +18,8 @@ from torch import Tensor
 
 from gnnsync.errors import ParameterError, check_integer
 from gnnsync.learn.callbacks import History, ReplicaStopping
-from gnnsync.learn.checkpoint_io import AtomicCheckpointIO
 from gnnsync.learn.module import SyncModule
+from gnnsync.learn.training.checkpoint_io import AtomicCheckpointIO
 from gnnsync.methods.base import RunContext
 
 TrainerFactory = Callable[..., Trainer]

@@ -10,8 +10,8 @@ from gnnsync.errors import ParameterError
 from gnnsync.learn import GNNSync, Training
 from gnnsync.learn.callbacks import History, JobCheckpoint, ReplicaStopping, StepProgress
 from gnnsync.learn.callbacks.base import callbacks_of
-from gnnsync.learn.checkpoint_io import AtomicCheckpointIO
-from gnnsync.learn.trainer import as_list, check_trainer, make_trainer, trainer_dtype
+from gnnsync.learn.training.checkpoint_io import AtomicCheckpointIO
+from gnnsync.learn.training.trainer import as_list, check_trainer, make_trainer, trainer_dtype
 from gnnsync.methods import RunContext
 
 

@@ -12,8 +12,8 @@ from pytorch_lightning import Callback, Trainer
 
 from gnnsync.errors import ParameterError, check_choice, check_integer
 from gnnsync.learn.callbacks import BestState, JobCheckpoint, ReplicaStopping, StepProgress
-from gnnsync.learn.checkpoint import CheckpointError
-from gnnsync.learn.trainer import TrainerFactory
+from gnnsync.learn.training.checkpoint import CheckpointError
+from gnnsync.learn.training.trainer import TrainerFactory
 
 __all__ = ["ACCELERATORS", "CheckpointError", "Run", "Training"]
 
