@@ -9,7 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# A function and its module share this name: loaded now, the function has it for good.
+# A function and its module share this name. The module is loaded now, so that a later import of
+# it does not replace the function.
 from gnnsync.solve import solve
 
 if TYPE_CHECKING:

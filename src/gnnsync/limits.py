@@ -22,11 +22,11 @@ class InformationLimit:
     """The band in which the best possible MSE lies when inliers are exact.
 
     A cycle sums to 0 mod 2π only if all its edges are inliers of one group (or with probability 0).
-    Whoever knows the inliers can synchronize the nodes that they connect; cycles of inliers
+    An oracle that knows the inliers can synchronize the nodes that they connect; cycles of inliers
     certify it without that knowledge.
 
     Args:
-        connected: S, share of nodes in the largest inlier component, mean over groups.
+        connected: S, fraction of nodes in the largest inlier component, mean over groups.
         certified: B, the same after the bridges of the inlier graph are deleted.
     """
 

@@ -25,13 +25,13 @@ def solve(
 ) -> Solution:
     """Estimate k sets of angles from measured offsets.
 
-    Angles are known up to one rotation per connected component and set.
+    Angles are known up to one rotation per connected component and group.
 
     Args:
         graph: the measurements, or the name of a file that `gnnsync.read` understands.
         method: a name (`method_names` lists them) or a method object, such as
             `gnnsync.methods.GPM(refine=5)`.
-        k: number of sets of angles that the measurements mix.
+        k: number of groups (sets of angles) that the measurements mix.
         seed: random seed.
     """
     from gnnsync.graph import MeasurementGraph

@@ -3,9 +3,9 @@
 import warnings
 
 from gnnsync.metrics import estimate_outliers
-from gnnsync.solution import summarize
+from gnnsync.solution import QUANTILES, SURE, summarize
 
-__all__ = ["estimate_outliers", "summarize"]
+__all__ = ["QUANTILES", "SURE", "estimate_outliers", "summarize"]
 
 warnings.warn(
     "gnnsync.summary is now gnnsync.solution (summarize) and gnnsync.metrics (estimate_outliers); "

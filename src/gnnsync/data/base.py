@@ -15,13 +15,13 @@ __getattr__ = lightning_names(__name__, "SyncDataModule")
 
 
 class Networks:
-    """A list of measurement graphs, one per network seed, each with k sets of angles.
+    """A list of measurement graphs, one per network seed, each with k groups of angles.
 
     A subclass implements `make_graph`; everything else follows. This class needs neither torch nor
     Lightning; `gnnsync.data.datamodules` has the same data sets as LightningDataModules.
 
     Args:
-        k: number of sets of angles.
+        k: number of groups (sets of angles).
         seeds: network seeds; network i is drawn from `seeds[i]` alone.
     """
 

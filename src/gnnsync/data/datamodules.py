@@ -30,7 +30,7 @@ class SyncDataModule(Networks, ReplicaDataModule):
     prepare: Callable[[Sequence[MeasurementGraph], int], ReplicaBatch] | None = None
 
     def make_batch(self) -> ReplicaBatch:
-        """All networks; by default as `GNNSync()` wants them, with their network seeds."""
+        """All networks; by default prepared by `GNNSync()` with their network seeds."""
         if self.prepare is not None:
             return self.prepare(self.graphs, self.k)
         return GNNSync().prepare(self.graphs, self.k, seeds=self.seeds)

@@ -23,7 +23,7 @@ class FileNetworks(Networks):
         path: `.csv`, `.tsv`, `.g2o`, `.npz` or `.mtx`; see `gnnsync.read`.
         degrees: offsets are in degrees.
         format: the format, if it does not follow from the file's ending.
-        k: number of sets of angles that the measurements mix.
+        k: number of groups (sets of angles) that the measurements mix.
         seeds: network seeds; the file is the same for each, so that more than one only repeats it
             (to repeat a training, use trials).
     """

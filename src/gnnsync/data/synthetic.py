@@ -33,7 +33,7 @@ class SyntheticNetworks(Networks):
         n: number of nodes.
         p: edge density parameter of the measurement graph.
         eta: outlier fraction η.
-        k: number of sets of angles.
+        k: number of groups (sets of angles).
         orientation: `random`, `upper` or `released` (leaks the truth, see `observe`).
         inlier_noise: standard deviation σ of the noise on inliers.
         max_draws: how many measurement graphs to draw until one is connected.

@@ -112,8 +112,8 @@ def final_metrics(rows: list[dict[str, Any]]) -> dict[str, float]:
     """Means over the replicas of a job of each metric, and the deviation of mse and ane."""
     found = {name: summary(rows, name) for name in _METRICS}
     means = {name: value[0] for name, value in found.items() if value is not None}
-    spreads = {f"{name}_std": value[1] for name, value in found.items() if value is not None}
-    return means | {name: v for name, v in spreads.items() if name in ("mse_std", "ane_std")}
+    deviations = {f"{name}_std": value[1] for name, value in found.items() if value is not None}
+    return means | {name: v for name, v in deviations.items() if name in ("mse_std", "ane_std")}
 
 
 def versions() -> dict[str, str]:
