@@ -33,7 +33,8 @@ class Formulas(griffe.Extension):
 def with_formulas(text: str) -> str:
     """A docstring whose formulas are HTML."""
     text = _BLOCK.sub(lambda m: f"{m[1]}<p>{_formula(m[2], display='block')}</p>\n", text)
-    return _INLINE.sub(lambda m: _formula(m[1], display="inline"), text)
+    # Markdown takes `<math>` at the start of a line for a block of its own.
+    return _INLINE.sub(lambda m: f"<span>{_formula(m[1], display='inline')}</span>", text)
 
 
 def _formula(source: str, display: str) -> str:
