@@ -80,7 +80,7 @@ def test_the_printed_config_is_no_part_of_the_job(tmp_path):
         (["-m", "data.q=1"], "data.q: no such key; allowed here: "),
         (["-m", "data=ero,rggo", "trails=3"], "trails: no such key; did you mean trials?"),
         (["-m", "data.eta=0.1,7"], "data.eta = 7: must be a number in [0, 1]"),
-        (["-m", "data.eta=interval(0,1)"], "data.eta: an interval has no end of values"),
+        (["-m", "data.eta=interval(0,1)"], "data.eta: an interval cannot be swept"),
         (["trainer.patience=5"], "trainer.patience: is now callbacks.stopping.patience"),
     ],
     ids=str,

@@ -112,7 +112,7 @@ def test_two_sweeps_in_one_folder_share_the_work(tmp_path):
         time.sleep(0.05)
     (notes / "a.hold").unlink()
     finish(first)
-    assert "waiting for 1 jobs that another sweep is running" in finish(second)
+    assert "waiting for 1 job that another sweep is running" in finish(second)
     assert len(list(notes.glob("*.run.*"))) == 6, "no job ran twice"
     assert len(rows(shared)) == 6
 
@@ -127,6 +127,6 @@ def test_a_worker_that_dies_costs_only_its_own_job(tmp_path):
             (notes / f"{name}.died.{death}").touch()
     told = finish(start(folder, sweep), code=1)
     assert "a worker died; going on with the other jobs" in told
-    assert "1 of 3 jobs have no result" in told
+    assert "1 of 3 jobs left no result" in told
     assert "Traceback" not in told
     assert len(rows(folder)) == 2

@@ -99,7 +99,7 @@ def test_a_job_that_dies_costs_only_itself_and_runs_on_the_next_start(address, t
     ]
     first = gnnsync(sweep, code=1)
     assert "2 jobs: 0 done, 0 failed before, 2 new" in first
-    assert "1 of 2 jobs have no result" in first
+    assert "1 of 2 jobs left no result" in first
     assert "Traceback" not in first
     assert len(list(tmp_path.rglob("result.json"))) == 1
     second = gnnsync(sweep, code=0)

@@ -100,7 +100,7 @@ def test_a_cancelled_job_is_told_and_runs_on_the_next_start(cluster, tmp_path):
     _, told = process.communicate(timeout=240)
     assert process.returncode == 1, told
     assert "3 jobs: 0 done, 0 failed before, 3 new" in told
-    assert "1 of 3 jobs have no result; the same command runs them again" in told
+    assert "1 of 3 jobs left no result; the same command runs them again" in told
     assert "was cancelled or killed" in told
     assert "Traceback" not in told
     results = sorted(tmp_path.rglob("result.json"))

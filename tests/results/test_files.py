@@ -39,6 +39,20 @@ def test_no_link_is_no_error(tmp_path):
     assert not list(tmp_path.glob(".latest*"))
 
 
+def test_a_link_that_a_starting_sweep_removes_is_made_again(tmp_path, monkeypatch):
+    job, replace = write(tmp_path / "a-1"), os.replace
+    removed = []
+
+    def removed_once(source, target):
+        if not removed:
+            removed.append(source.unlink())
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", removed_once)
+    mark_latest(job)
+    assert (tmp_path / "latest").resolve() == job
+
+
 def test_files_of_jobs_are_found_once(tmp_path):
     mark_latest(write(tmp_path / "a-1"))
     assert job_files(tmp_path, "result.json") == [tmp_path / "a-1" / "result.json"]

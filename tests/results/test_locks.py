@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
-from gnnsync.results.locks import claim, claimed, last_claimed
+from gnnsync.results.locks import claim, claimed, exclusive, last_claimed
 
 
 def test_a_folder_is_held_once_and_released_at_the_end(tmp_path):
@@ -44,3 +46,26 @@ def test_files_that_a_killed_process_left_half_written_are_removed(tmp_path):
         (tmp_path / name).write_text("")
     with claim(tmp_path):
         assert sorted(p.name for p in tmp_path.iterdir()) == [".lock", "config.yaml"]
+
+
+def test_sweeps_write_in_their_folder_one_after_the_other(tmp_path):
+    inside: list[int] = []
+    most: list[int] = []
+
+    def write() -> None:
+        with exclusive(tmp_path):
+            inside.append(1)
+            (tmp_path / ".jobs.json.1a2b.tmp").write_text("")
+            most.append(len(inside))
+            os.replace(tmp_path / ".jobs.json.1a2b.tmp", tmp_path / "jobs.json")
+            inside.pop()
+
+    with ThreadPoolExecutor(4) as pool:
+        with exclusive(tmp_path):
+            (tmp_path / ".rows.csv.3c4d.tmp").write_text("")
+            waiting = [pool.submit(write) for _ in range(4)]
+            assert not any(future.done() for future in waiting)
+        for future in waiting:
+            future.result()
+    assert most == [1] * 4
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "jobs.json"]

@@ -55,7 +55,7 @@ def _sweep_task(cfg: DictConfig) -> float | str | None:
             return _run(cfg, in_sweep=True) if free else HELD
     except Exception as error:
         overrides = reproducing(list(HydraConfig.get().overrides.task))
-        # An error that the user can mend says enough in one line.
+        # An error that the user can correct needs no traceback.
         bug = not isinstance(error, GnnsyncError)
         log.error("job failed: %s: %s", " ".join(overrides), error, exc_info=bug)
         write_failure(cfg, overrides, error)

@@ -97,7 +97,7 @@ def write_result(
 
 
 def write_failure(cfg: DictConfig, overrides: list[str], error: BaseException) -> None:
-    """Leave a note of why a job of a sweep failed, for whoever started the sweep."""
+    """Note why a job of a sweep failed, for `report` and the next start of the sweep."""
     directory = writable_directory(job_folder(cfg))
     note = {"overrides": reproducing(overrides), "kind": type(error).__name__, "error": str(error)}
     write_text(directory / FAILURE, json.dumps(note, indent=1))

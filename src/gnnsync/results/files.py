@@ -6,7 +6,6 @@ import json
 import os
 import re
 import uuid
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,9 @@ RESULT = "result.json"
 FAILURE = "failure.json"
 JOBS = "jobs.json"
 LATEST = "latest"
+# A sweep that starts in the folder removes unfinished files (`results.locks`), a new link among
+# them if it has no final name yet; a second sweep in the same microseconds is improbable.
+_LINK_ATTEMPTS = 3
 
 # Keys that say where and how a job runs, not what it computes: callbacks are those that only watch.
 _ASIDE = re.compile(
@@ -49,10 +51,15 @@ def mark_latest(directory: Path) -> None:
     The link is a convenience: on a file system without links there is none.
     """
     link, fresh = directory.parent / LATEST, directory.parent / f".{LATEST}.{uuid.uuid4().hex}.tmp"
-    with suppress(OSError):
-        fresh.symlink_to(directory.name, target_is_directory=True)
-        os.replace(fresh, link)
-    fresh.unlink(missing_ok=True)
+    for _ in range(_LINK_ATTEMPTS):
+        try:
+            fresh.symlink_to(directory.name, target_is_directory=True)
+            os.replace(fresh, link)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            fresh.unlink(missing_ok=True)
+        return
 
 
 def reproducing(overrides: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Locks on job folders: one process per job, also when two sweeps share a folder."""
+"""Locks on folders: one process per job, and one at a time that writes in a sweep's folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LOCK = ".lock"
@@ -28,6 +28,21 @@ def claim(folder: Path) -> Iterator[bool]:
             os.utime(descriptor)
             _tidy(folder)
         yield free
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def exclusive(folder: Path) -> Iterator[None]:
+    """Lock a sweep's folder while writing in it; waits while another sweep writes there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        # On a file system without locks two sweeps may write at once: the last one's files stay.
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _tidy(folder)
+        yield
     finally:
         os.close(descriptor)
 

@@ -40,7 +40,7 @@ class RayLauncher(ClusterLauncher):
         variables.update({name: str(value) for name, value in variables.items()})
         _check_address(self.ray.init.address)
         start_ray(self.ray.init)
-        log.info("%d jobs on Ray", len(job_overrides))
+        log.info("jobs on Ray: %d", len(job_overrides))
         tasks = []
         for number, overrides in enumerate(job_overrides, initial_job_idx):
             log.info("\t#%d : %s", number, " ".join(filter_overrides(overrides)))
@@ -75,4 +75,4 @@ def _results(tasks: list[Any]) -> Iterator[JobReturn]:
             yield ray.get(task)
         except ray.exceptions.RayError as error:
             yield died(error)
-        log.info("%d of %d jobs have ended", number, len(tasks))
+        log.info("jobs ended: %d of %d", number, len(tasks))

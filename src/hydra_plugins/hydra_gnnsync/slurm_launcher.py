@@ -56,7 +56,7 @@ class SlurmLauncher(ClusterLauncher):
             calls.append((list(overrides), "hydra.sweep.dir", number, name, Singleton.get_state()))
         jobs = self._executor().map_array(run, *zip(*calls, strict=True))
         array = jobs[0].job_id.partition("_")[0]
-        log.info("%d jobs in Slurm's array %s; logs: %s", len(jobs), array, self.folder)
+        log.info("jobs in Slurm's array %s: %d; logs: %s", array, len(jobs), self.folder)
         try:
             _wait(jobs)
         except KeyboardInterrupt:

@@ -28,7 +28,7 @@ def configs():
         (["output_dir=/proc/none"], r"output_dir: cannot write in /proc/none"),
         (["experiment=paper/main_k1", "scale=huge"], r"scale = huge: must be one of paper, quick"),
         (["scale=quick"], r"scale: no such key"),
-        (["data.eta=interval(0,1)"], r"an interval has no end of values"),
+        (["data.eta=interval(0,1)"], r"an interval cannot be swept"),
         (["a=[1,"], r"\[1,"),
     ],
 )

@@ -53,7 +53,7 @@ def test_a_sweep_tells_what_is_new_done_and_failed(sweep, tmp_path):
     assert results(tmp_path) == before
     more = sweep("data.eta=0.2,0.3")
     assert (
-        "4 jobs: 2 done, 0 failed before, 2 new; 2 finished jobs in the folder have other" in more
+        "4 jobs: 2 done, 0 failed before, 2 new; 2 finished jobs in the folder with other" in more
     )
     failing = ["data.p=0.01,0.4", "data.max_draws=2", "method=trivial"]
     failed = sweep(*failing, code=1)
@@ -144,7 +144,7 @@ def test_a_job_that_another_process_runs_is_left_to_it(sweep, tmp_path, monkeypa
 
         monkeypatch.setattr(launch.time, "sleep", other_sweep_ends)
         told = sweep()
-    assert "waiting for 1 jobs that another sweep is running" in told
+    assert "waiting for 1 job that another sweep is running" in told
     assert taken.read_bytes() == content
     assert not claimed(taken.parent)
 
@@ -230,7 +230,7 @@ def test_a_search_without_a_single_success_says_so(tmp_path, capsys):
     failing = ["data.n=30", "data.p=0.01", "data.max_draws=1", f"output_dir={tmp_path}"]
     assert main([*search, *failing]) == 1
     told = capsys.readouterr().err
-    assert "1 jobs failed" in told
+    assert "1 job failed" in told
     assert "gnnsync: the search stopped: No trials are completed yet." in told
 
 

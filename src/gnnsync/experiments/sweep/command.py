@@ -80,7 +80,7 @@ def _check_discrete(axes: list[Axis]) -> None:
     for axis in axes:
         if axis.endless:
             raise ConfigError(
-                f"{axis.key}: an interval has no end of values: list some, or search it with "
+                f"{axis.key}: an interval cannot be swept: list values, or search it with "
                 "hydra/sweeper=search"
             )
 

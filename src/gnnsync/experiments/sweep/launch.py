@@ -17,7 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from gnnsync.errors import ConfigError, GnnsyncError, check_real, first_line
 from gnnsync.experiments.app import HELD
-from gnnsync.experiments.sweep.plan import Job
+from gnnsync.experiments.sweep.plan import Job, count
 from gnnsync.results.locks import claimed, last_claimed
 
 log = logging.getLogger(__name__)
@@ -140,7 +140,7 @@ class _Run:
         """Wait while another sweep runs any of the jobs; those that it then leaves undone."""
         held = [job for job in jobs if job in self._held]
         if held:
-            log.info("waiting for %d jobs that another sweep is running", len(held))
+            log.info("waiting for %s that another sweep is running", count(len(held), "job"))
         while any(claimed(job.folder) for job in held):
             time.sleep(_PAUSE)
         return [job for job in held if not self.ended(job)]

@@ -100,12 +100,12 @@ class Plan:
 
     def __str__(self) -> str:
         new = len(self.jobs) - len(self.done) - len(self.failed)
-        text = f"{len(self.jobs)} jobs: {len(self.done)} done, {len(self.failed)} failed before, "
-        text += f"{new} new"
-        if self.points > len(self.jobs):
-            text += f"; {self.points - len(self.jobs)} further points of the grid are the same jobs"
+        text = f"{count(len(self.jobs), 'job')}: {len(self.done)} done, "
+        text += f"{len(self.failed)} failed before, {new} new"
+        if (more := self.points - len(self.jobs)) > 0:
+            text += f"; {count(more, 'further point')} of the grid with the same jobs"
         if others := self.others():
-            text += f"; {others} finished jobs in the folder have other settings"
+            text += f"; {count(others, 'finished job')} in the folder with other settings"
         return text
 
     def others(self) -> int:
@@ -126,3 +126,8 @@ class Plan:
             if job.folder.parent == folder
         ]
         write_text(folder / JOBS, json.dumps({"jobs": listed}, indent=1))
+
+
+def count(number: int, noun: str) -> str:
+    """`1 job`, `2 jobs`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

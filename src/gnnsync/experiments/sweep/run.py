@@ -17,9 +17,9 @@ from gnnsync.errors import GnnsyncError, first_line
 from gnnsync.experiments.config import Settings
 from gnnsync.experiments.sweep.command import Command
 from gnnsync.experiments.sweep.launch import Launched, cap_threads, launch_all
-from gnnsync.experiments.sweep.plan import Plan
+from gnnsync.experiments.sweep.plan import Plan, count
 from gnnsync.io.files import writable_directory
-from gnnsync.results.locks import claim
+from gnnsync.results.locks import exclusive
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def run_sweep(context: HydraContext, task: TaskFunction, config: DictConfig) -> 
     command = Command.of(_overrides(config)).check()
     plan = Plan.of(command.grids)
     for folder in plan.folders:
-        with claim(writable_directory(folder)):
+        with exclusive(writable_directory(folder)):
             plan.write(folder)
     launched = Launched()
     print(f"gnnsync: {plan}", file=sys.stderr)
@@ -44,9 +44,10 @@ def run_sweep(context: HydraContext, task: TaskFunction, config: DictConfig) -> 
         launched = launch_all(launcher, plan.left, command.first.hydra.sweeper.max_batch_size)
     _summarise(plan.folders)
     failed = [f"{job}: {error}" for job, error in launched.failed.items()]
-    _list(failed, f"of {len(plan.jobs)} jobs failed")
+    total = count(len(plan.jobs), "job")
+    _list(failed, f"{len(failed)} of {total} failed")
     lost = [f"{job}: {reason}" for job, reason in launched.lost.items()]
-    _list(lost, f"of {len(plan.jobs)} jobs have no result; the same command runs them again")
+    _list(lost, f"{len(lost)} of {total} left no result; the same command runs them again")
     return not failed and not lost
 
 
@@ -68,7 +69,7 @@ def run_search(search: Callable[[], None], config: DictConfig) -> bool:
     from gnnsync.experiments.sweep.summary import failures  # loads pandas and Matplotlib
 
     failed = failures(folder, start)
-    _list(failed, "jobs failed")
+    _list(failed, f"{count(len(failed), 'job')} failed")
     if stopped is not None:
         print(f"gnnsync: the search stopped: {first_line(stopped)}", file=sys.stderr)
     return not failed and stopped is None
@@ -84,15 +85,15 @@ def _summarise(folders: Iterable[Path]) -> None:
 
     for folder in folders:
         try:
-            with claim(folder):
+            with exclusive(folder):
                 summarise(folder)
         except (OSError, GnnsyncError) as error:
             # The results of the jobs are complete without their summary.
             print(f"gnnsync: no summary in {folder}: {error}", file=sys.stderr)
 
 
-def _list(lines: list[str], what: str) -> None:
+def _list(lines: list[str], title: str) -> None:
     if lines:
-        print(f"gnnsync: {len(lines)} {what}:", file=sys.stderr)
+        print(f"gnnsync: {title}:", file=sys.stderr)
     for line in lines:
         print(f"  {line}", file=sys.stderr)
