@@ -1,10 +1,15 @@
 """What `import gnnsync` and the light commands load: nothing heavy before it is used."""
 
+import os
 import subprocess
 import sys
+from resource import RUSAGE_CHILDREN, getrusage
 
+import numpy as np
 import pytest
 
+GNNSYNC = ["-m", "gnnsync.cli"]
+ATTEMPTS = 3
 HEAVY = ("torch", "pytorch_lightning", "hydra", "wandb", "pandas", "matplotlib", "networkx")
 
 
@@ -34,6 +39,43 @@ def test_nothing_heavy_is_loaded(code):
 
 def test_the_check_sees_what_is_loaded():
     assert loaded_by("import networkx") == {"networkx"}
+
+
+def seconds_of(arguments: list[str]) -> float:
+    """Processor time of Python with these arguments: the least of a few runs.
+
+    Processor time, with one thread, hardly depends on what else the machine is doing.
+    """
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    times = []
+    for _ in range(ATTEMPTS):
+        before = getrusage(RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, *arguments], env=environment, capture_output=True, check=True
+        )
+        after = getrusage(RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limit"),
+    [(["-c", "import gnnsync"], 1.0), ([*GNNSYNC, "--help"], 0.5)],
+    ids=["import gnnsync", "gnnsync --help"],
+)
+def test_a_start_is_fast(arguments, limit):
+    assert seconds_of(arguments) < limit
+
+
+def test_a_small_file_is_solved_fast(tmp_path):
+    nodes = np.arange(100)
+    offsets = np.random.default_rng(0).uniform(0, 2 * np.pi, 100)
+    table = np.column_stack([nodes, (nodes + 1) % 100, offsets])
+    path, output = tmp_path / "offsets.csv", tmp_path / "angles.csv"
+    np.savetxt(path, table, fmt=["%d", "%d", "%.6f"], delimiter=",")
+    command = ["solve", str(path), "--method", "gpm", "--output", str(output)]
+    assert seconds_of([*GNNSYNC, *command]) < 2.0
+    assert output.exists()
 
 
 def test_public_names_are_there_and_no_others():

@@ -1,13 +1,15 @@
 """The architecture: layers, cycles, and which library may be imported where.
 
 Every import statement of the package is read from its source, those inside functions included;
-imports under `if TYPE_CHECKING:` are for the type checker and do not count.
+imports under `if TYPE_CHECKING:` are for the type checker and do not count. The Hydra plugins
+beside the package are read as well for private modules and for imports without a reason.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +19,7 @@ import pytest
 import gnnsync
 
 PACKAGE = Path(gnnsync.__file__).parent
+SOURCES = PACKAGE.parent
 LAYERS = {
     1: "errors angles typing graph topology linalg solution metrics limits plots io",
     2: "methods learn data solve",
@@ -28,9 +31,13 @@ LAYER = {room: layer for layer, rooms in LAYERS.items() for room in rooms.split(
 # The lowest layer that may import these.
 LOWEST = {"hydra": 3, "omegaconf": 3, "wandb": 3, "hydra_plugins": 3}
 LIGHTNING = {"pytorch_lightning", "lightning", "lightning_fabric"}
-# Loggers are Lightning's, and that of W&B cannot be below layer 3, where W&B may be imported.
-LIGHTNING_MODULES = ("learn.", "data.", "experiments.loggers", "experiments.wandb_logger")
+# The logger of W&B extends Lightning's, and cannot be below layer 3, where W&B may be imported.
+LIGHTNING_MODULES = ("learn.", "data.datamodules.", "experiments.wandb_logger.")
 MODULES = sorted(PACKAGE.rglob("*.py"))
+PLUGINS = sorted((SOURCES / "hydra_plugins" / "hydra_gnnsync").rglob("*.py"))
+# Private modules of other packages that are imported all the same; the reason is beside the import.
+PRIVATE = {"ray_launcher.py": "hydra_plugins.hydra_ray_launcher._launcher_util"}
+REASON = re.compile(r"# (?!noqa|type:)")
 
 
 def name_of(path: Path) -> str:
@@ -122,7 +129,78 @@ def test_nothing_is_imported_upward_or_where_it_is_forbidden(path):
         assert LOWEST.get(library, 1) <= layer, f"{here} (layer {layer}) imports {library}"
         if library in LIGHTNING:
             assert f"{name_of(path)}.".startswith(LIGHTNING_MODULES), f"{here} imports {library}"
-        assert not name.startswith("hydra._internal"), f"{name} is private"
+
+
+def private(name: str) -> bool:
+    """Whether a dotted name is, or is in, a private module or is a private name of one."""
+    parts = name.split(".")
+    return any(part.startswith("_") and not part.startswith("__") for part in parts)
+
+
+@pytest.mark.parametrize(
+    "path", [*MODULES, *PLUGINS], ids=lambda path: str(path.relative_to(SOURCES))
+)
+def test_nothing_private_is_imported(path):
+    allowed = PRIVATE.get(path.name, "-")
+    for name, _ in imported(path.read_text(encoding="utf-8")):
+        assert not private(name) or name.startswith(f"{allowed}."), f"{name} is private"
+
+
+def unexplained(source: str) -> list[int]:
+    """Lines with an import inside a function and no reason beside it.
+
+    A reason is a comment on the line of the import, or above the run of imports that it is in, or
+    a comment of the whole module that speaks of imports.
+    """
+    lines = source.splitlines()
+    module_comments = " ".join(line for line in lines if line.startswith("#"))
+    if "imported where it is used" in module_comments:
+        return []
+    tree = ast.parse(source)
+    found = set()
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for block in blocks(function):
+            explained = False
+            for previous, node in zip([None, *block], block, strict=False):
+                if not isinstance(node, ast.Import | ast.ImportFrom):
+                    continue
+                follows = isinstance(previous, ast.Import | ast.ImportFrom)
+                above = lines[node.lineno - 2].strip().startswith("#")
+                beside = any(
+                    REASON.search(line) for line in lines[node.lineno - 1 : node.end_lineno]
+                )
+                explained = above or beside or (follows and explained)
+                if not explained:
+                    found.add(node.lineno)
+    return sorted(found)
+
+
+def blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
+    """All lists of statements within a function."""
+    for node in ast.walk(function):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list):
+                yield block
+
+
+@pytest.mark.parametrize(
+    "path", [*MODULES, *PLUGINS], ids=lambda path: str(path.relative_to(SOURCES))
+)
+def test_an_import_inside_a_function_has_a_reason(path):
+    assert unexplained(path.read_text(encoding="utf-8")) == []
+
+
+def test_the_check_sees_what_has_no_reason():
+    source = "def f():\n    import a\n    import b  # slow\n    import c\n    x = 1\n    import d\n"
+    assert unexplained(source) == [2, 6]
+    assert unexplained("def f():\n    if x:\n        # Slow.\n        from a import b\n") == []
+    assert unexplained("def f():\n    import a  # noqa: F401\n") == [2]
+    assert private("hydra._internal.utils")
+    assert private("a.b._c")
+    assert not private("gnnsync.__version__")
 
 
 def test_no_cycle_between_rooms():

@@ -7,7 +7,9 @@ from gnnsync.experiments.console import print_results, print_start
 CONFIG = {
     "data": {"p": 0.1, "seeds": [1, 2]},
     "method": {"_target_": "gnnsync.methods.GPM"},
-    **dict.fromkeys(("trials", "seed", "fit", "ckpt", "resume", "output_dir", "sweep"), 1),
+    **dict.fromkeys(
+        ("trials", "seed", "fit", "ckpt", "resume", "output_dir", "sweep", "threads"), 1
+    ),
 }
 ABOUT = {"graph": "erdos_renyi", "p": 0.1, "eta": 0.2, "k": 1, "n": 30}
 
@@ -22,6 +24,7 @@ def test_the_config_is_printed_if_asked_for(capsys):
     print_start({**CONFIG, "print_config": True}, "gpm", {}, Path("out/x"))
     told = capsys.readouterr().out
     assert "seeds: [1, 2]" in told
+    assert "threads: 1" in told, "every key is printed"
     assert told.endswith("gpm on data; results go to out/x\n")
 
 

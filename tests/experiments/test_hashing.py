@@ -4,9 +4,18 @@ from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 
-from gnnsync.experiments.hashing import SCIENCE, job_folder, job_hash, job_name, resolved
+from gnnsync.experiments.hashing import (
+    SCIENCE,
+    WATCHING_CALLBACKS,
+    job_folder,
+    job_hash,
+    job_name,
+    resolved,
+)
 from gnnsync.experiments.paths import conf_dir
+from gnnsync.results.files import reproducing
 
 
 def config(*overrides: str):
@@ -45,3 +54,20 @@ def test_names_are_bounded_and_safe():
 def test_where_a_job_writes_and_how_it_is_watched_is_no_part_of_its_hash():
     aside = ["output_dir=out", "sweep=x", "print_config=true", "threads=2", "logger=none"]
     assert job_hash(config(*aside)) == job_hash(config())
+
+
+CALLBACKS = sorted(
+    {
+        (str(name), str(callback["_target_"]))
+        for path in (Path(conf_dir()) / "callbacks").glob("*.yaml")
+        for name, callback in OmegaConf.load(path).items()
+        if OmegaConf.is_dict(callback) and "_target_" in callback
+    }
+)
+
+
+@pytest.mark.parametrize(("name", "target"), CALLBACKS)
+def test_callbacks_count_in_the_hash_and_in_the_overrides_alike(name, target):
+    """The hash tells those that only watch by their class, `reproducing` by their name."""
+    shown = reproducing([f"callbacks.{name}.every=1"]) != []
+    assert shown == (target not in WATCHING_CALLBACKS)

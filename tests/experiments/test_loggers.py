@@ -23,7 +23,6 @@ def runs(folder: Path) -> list[TrackedRun]:
 @pytest.fixture
 def offline(composed, tmp_path, monkeypatch):
     """Run small jobs that are tracked offline."""
-    pytest.importorskip("wandb", reason="needs wandb; install the wandb extra")
     # What would make all runs one, if it were heeded.
     monkeypatch.setenv("WANDB_RUN_ID", "same")
     monkeypatch.setenv("WANDB_RESUME", "allow")
@@ -126,7 +125,6 @@ def test_a_run_that_cannot_be_opened_does_not_stop_the_job(offline, tmp_path, mo
 
 
 def test_without_a_login_a_job_goes_on_offline_and_says_so(composed, tmp_path, monkeypatch, caplog):
-    pytest.importorskip("wandb", reason="needs wandb; install the wandb extra")
     monkeypatch.delenv("WANDB_API_KEY", raising=False)
     monkeypatch.setenv("NETRC", str(tmp_path / "none"))
     run_job(composed(f"output_dir={tmp_path}", "logger=wandb", "method=spectral_rn"))

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,15 +60,17 @@ def cluster(tmp_path_factory, monkeypatch):
     key = folder / "munge.key"
     key.write_bytes(secrets.token_bytes(1024))
     key.chmod(0o400)
-    config = folder / "slurm.conf"
-    config.write_text(CONFIG.format(host=socket.gethostname(), folder=folder, ports=_free_ports()))
+    config, ports = folder / "slurm.conf", _free_ports()
+    config.write_text(CONFIG.format(host=socket.gethostname(), folder=folder, ports=ports))
     monkeypatch.setenv("SLURM_CONF", str(config))
     munge = [f"--{name}={folder}/munge.{name.partition('-')[0]}" for name in ("socket", "pid-file")]
     munge += [f"--key-file={key}", f"--log-file={folder}/munge.log", f"--seed-file={folder}/seed"]
     daemons = [
-        _start(["munged", "--foreground", "--force", *munge], folder),
-        _start(["slurmctld", "-D", "-f", str(config)], folder),
-        _start(["slurmd", "-D", "-f", str(config)], folder),
+        _start(
+            ["munged", "--foreground", "--force", *munge], folder, (folder / "munge.socket").exists
+        ),
+        _start(["slurmctld", "-D", "-f", str(config)], folder, lambda: _answers(ports[0])),
+        _start(["slurmd", "-D", "-f", str(config)], folder, lambda: _answers(ports[1])),
     ]
     try:
         _wait(lambda: "idle" in _ask("sinfo", "--noheader", "--format=%T"), 60)
@@ -138,12 +141,25 @@ def _gnnsync(overrides: list[str]) -> subprocess.Popen[str]:
     )
 
 
-def _start(command: list[str], folder: Path) -> subprocess.Popen[bytes]:
+def _start(command: list[str], folder: Path, ready: Callable[[], bool]) -> subprocess.Popen[bytes]:
+    """Start a daemon and wait until it is ready."""
     with (folder / f"{command[0]}.out").open("w") as log:
         started = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
-    time.sleep(0.5)
+
+    def ready_or_dead() -> bool:
+        return started.poll() is not None or ready()
+
+    _wait(ready_or_dead, 60)
     assert started.poll() is None, (folder / f"{command[0]}.out").read_text()
     return started
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
 
 
 def _ask(*command: str) -> str:
@@ -160,7 +176,7 @@ def _free_ports() -> list[int]:
     return ports
 
 
-def _wait(condition, seconds: float) -> None:
+def _wait(condition: Callable[[], bool], seconds: float) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"

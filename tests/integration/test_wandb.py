@@ -7,11 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.experiments.wandb_file import read_run
-
-pytest.importorskip("wandb", reason="needs wandb; install the wandb extra")
 
 GNNSYNC = [sys.executable, "-m", "gnnsync.cli"]
 SMALL = ["data.n=30", "data.eta=0.3", "trials=1", "data.seeds=[10]"]

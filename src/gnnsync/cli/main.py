@@ -6,6 +6,9 @@ import os
 import sys
 from typing import NoReturn
 
+from gnnsync import __version__
+from gnnsync.experiments.exit_codes import BAD_INPUT
+
 USAGE = """\
 usage: gnnsync COMMAND ...
 
@@ -31,23 +34,23 @@ def main(argv: list[str] | None = None) -> int:
         print(USAGE, end="")
         return 0
     if command == "--version":
-        from gnnsync import __version__
-
         print(f"gnnsync {__version__}")
         return 0
     if command == "run":
         start_run(rest)
     if command == "solve":
+        # Loads NumPy and SciPy, which `gnnsync --help` does without.
         from gnnsync.cli.solve import main as solve
 
         return solve(rest)
     if command == "report":
+        # Loads pandas and Matplotlib, which only reports need.
         from gnnsync.cli.report import main as report
 
         return report(rest)
     print(f"gnnsync: {command or 'no command'}: must be one of run, solve, report", file=sys.stderr)
     print(USAGE, end="", file=sys.stderr)
-    return 2
+    return BAD_INPUT
 
 
 def start_run(arguments: list[str]) -> NoReturn:

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from gnnsync.cli.exit_codes import exit_code
+from gnnsync.cli.errors import exit_code
 from gnnsync.report.build import PAGE, ROWS, Report, write_report
 
 _SHOWN = 10  # jobs without a result that are printed; the page lists all

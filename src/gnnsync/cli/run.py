@@ -10,7 +10,8 @@ from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
 from gnnsync.errors import GnnsyncError
-from gnnsync.experiments.app import BAD_INPUT, INTERRUPTED, task
+from gnnsync.experiments.app import task
+from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED
 from gnnsync.experiments.explain import explain_command
 from gnnsync.experiments.paths import conf_dir
 

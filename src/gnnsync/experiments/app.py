@@ -11,11 +11,10 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from gnnsync.errors import GnnsyncError
+from gnnsync.experiments.exit_codes import BAD_INPUT
 
 log = logging.getLogger(__name__)
 
-# Exit codes: a sweep with failed jobs, a command that cannot run, Ctrl-C.
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 # What a job returns if another sweep is running it.
 HELD = "held"
 
@@ -63,7 +62,8 @@ def _sweep_task(cfg: DictConfig) -> float | str | None:
 
 
 def _run(cfg: DictConfig, *, in_sweep: bool = False) -> float | None:
-    from gnnsync.experiments.job import run_job  # loads the numerical libraries
+    # Loads the numerical libraries, as above.
+    from gnnsync.experiments.job import run_job
     from gnnsync.results.rows import summary
 
     mse = summary(run_job(cfg, in_sweep=in_sweep), "mse")
@@ -71,6 +71,9 @@ def _run(cfg: DictConfig, *, in_sweep: bool = False) -> float | None:
 
 
 def _quiet_lightning() -> None:
-    """Drop the lines in which Lightning lists devices and advertises products."""
+    """Drop the lines in which Lightning lists devices and advertises products.
+
+    Only here: the program decides on its log, not the library that it uses.
+    """
     for name in ("pytorch_lightning", "lightning_fabric"):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -27,24 +27,23 @@ _COLUMNS = {
     "steps": "steps",
     "seconds_train": "seconds",
 }
-_PRINTED = ("data", "method", "trials", "seed", "fit", "ckpt", "resume", "output_dir", "sweep")
 
 
 def print_start(
     config: dict[str, Any], variant: str, about: Mapping[str, Any], directory: Path
 ) -> None:
-    """Print method, data and folder in a line; with `print_config=true` the config as well.
+    """Print method, data and folder in a line; with `print_config=true` the whole config as well.
 
     Args:
-        config: resolved.
+        config: resolved; without loggers, which may hold a key of a tracking service.
         variant: the method and what differs from its default config.
         about: description of the data, as in result rows.
         directory: the job's folder.
     """
     if config.get("print_config"):
         tree = Tree("config", guide_style="dim")
-        for key in _PRINTED:
-            _grow(tree, key, config[key])
+        for key, value in config.items():
+            _grow(tree, key, value)
         Console().print(tree, highlight=False)
     cell = (f"{key}={about[key]}" for key in ("p", "eta", "k") if key in about)
     data = " ".join([str(about.get("graph", "data")), *cell])

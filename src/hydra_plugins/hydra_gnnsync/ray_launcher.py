@@ -31,7 +31,8 @@ class RayLauncher(ClusterLauncher):
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
     ) -> Sequence[JobReturn]:
         """Submit all jobs, then wait for each."""
-        # Ray is slow to load, and Hydra loads every plugin at every start.
+        # Ray is slow to load, and Hydra loads every plugin at every start. The module is private,
+        # but what it holds, packing a job for a remote process, is in no public one.
         from hydra_plugins.hydra_ray_launcher._launcher_util import launch_job_on_ray, start_ray
 
         setup_globals()
@@ -68,7 +69,7 @@ def _check_address(address: str | None) -> None:
 
 
 def _results(tasks: list[Any]) -> Iterator[JobReturn]:
-    import ray
+    import ray  # an extra, and slow to load
 
     for number, task in enumerate(tasks, 1):
         try:

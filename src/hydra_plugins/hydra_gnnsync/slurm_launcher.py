@@ -42,6 +42,7 @@ class SlurmLauncher(ClusterLauncher):
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
     ) -> Sequence[JobReturn]:
         """Submit all jobs as one array, then wait until none of them is in the queue."""
+        # Submitit is an extra, and Hydra loads every plugin at every start.
         from hydra_plugins.hydra_submitit_launcher import submitit_launcher
 
         configure_log(self.config.hydra.hydra_logging, self.config.hydra.verbose)
@@ -65,6 +66,7 @@ class SlurmLauncher(ClusterLauncher):
         return [_result(job) for job in jobs]
 
     def _executor(self) -> Any:
+        # As above: an extra.
         import submitit
         from hydra_plugins.hydra_submitit_launcher.config import BaseQueueConf
 

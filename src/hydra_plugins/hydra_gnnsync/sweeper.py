@@ -1,4 +1,7 @@
-"""Sweepers for `gnnsync run -m`. Hydra loads this module at every start: the work is elsewhere."""
+"""Sweepers for `gnnsync run -m`. Hydra loads this module at every start: the work is elsewhere.
+
+`SystemExit` is the one exception that Hydra passes on without a message of its own.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,7 @@ from hydra.types import HydraContext, TaskFunction
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-# Exit code of a sweep in which a job has failed. `SystemExit` is the one exception that Hydra
-# passes on without a message of its own.
-FAILED = 1
+from gnnsync.experiments.exit_codes import FAILED
 
 
 class GnnsyncSweeper(Sweeper):
@@ -23,6 +24,8 @@ class GnnsyncSweeper(Sweeper):
     """
 
     def __init__(self, max_batch_size: int | None, params: DictConfig | None) -> None:
+        # Hydra passes every key of the sweeper's config. A sweep reads them from the configs that
+        # it composes, since several presets in one command may each set their own.
         self.max_batch_size, self.params = max_batch_size, params
 
     def setup(
@@ -32,7 +35,13 @@ class GnnsyncSweeper(Sweeper):
         self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
 
     def sweep(self, arguments: list[str]) -> None:
-        """Plan the jobs, launch those that are left and summarise all of them."""
+        """Plan the jobs, launch those that are left and summarise all of them.
+
+        Args:
+            arguments: required by Hydra; the overrides are those of the config as well, where
+                Hydra's own are told apart.
+        """
+        # Loads the numerical libraries, which a start without a sweep does not need.
         from gnnsync.experiments.sweep.run import run_sweep
 
         if not run_sweep(self.hydra_context, self.task_function, self.config):
@@ -56,10 +65,16 @@ class SearchSweeper(Sweeper):
         self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
 
     def sweep(self, arguments: list[str]) -> None:
-        """Search, then summarise the jobs."""
+        """Search, then summarise the jobs.
+
+        Args:
+            arguments: the overrides, for Optuna's sweeper.
+        """
+        # Loads the numerical libraries, which a start without a sweep does not need.
         from gnnsync.experiments.sweep.run import run_search
 
         def search() -> None:
+            # Optuna is an extra, and slow to load.
             from hydra_plugins.hydra_optuna_sweeper.optuna_sweeper import OptunaSweeper
 
             # Hydra 1.4 leaves objects within a plugin's config to the plugin.

@@ -1,4 +1,4 @@
-"""Exit codes of the commands, and the one way in which they report errors."""
+"""How commands report errors: in one line, and by their exit code."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable
 
 from gnnsync.errors import GnnsyncError, one_line
-
-BAD_INPUT, INTERRUPTED = 2, 130
+from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED
 
 
 def exit_code(program: str, command: Callable[[], None]) -> int:

@@ -1,6 +1,6 @@
 import pytest
 
-from gnnsync.cli.exit_codes import exit_code
+from gnnsync.cli.errors import exit_code
 from gnnsync.errors import DataFileError
 
 
