@@ -50,8 +50,10 @@ def test_triangles_are_padded(make_batch):
     batch = make_batch(graphs=3, trials=1)
     triangles = batch.triangles
     counts = [len(graph.triangles) for graph in batch.graphs]
-    assert (triangles.share > 0).sum(dim=(1, 2)).tolist() == counts
-    torch.testing.assert_close(triangles.share.sum(dim=1), torch.ones(3, 1, dtype=torch.float64))
+    assert (triangles.mean_weight > 0).sum(dim=(1, 2)).tolist() == counts
+    torch.testing.assert_close(
+        triangles.mean_weight.sum(dim=1), torch.ones(3, 1, dtype=torch.float64)
+    )
     quantity = torch.randn(3, batch.max_edges, dtype=torch.float64)
     sums = triangles.sums(quantity.view(-1, 1)).view(3, -1)
     for g, graph in enumerate(batch.graphs):

@@ -7,8 +7,10 @@ torch, `CSVLogger`s are made only for methods that train. Every other logger is 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,8 @@ from gnnsync.methods.base import Method, ReplicaMethod
 if TYPE_CHECKING:
     from pytorch_lightning.loggers import Logger
 
+log = logging.getLogger(__name__)
+
 _FOR_TRAINING_ONLY = ("pytorch_lightning.loggers.CSVLogger", "lightning.pytorch.loggers.CSVLogger")
 # Packages that are not part of the plain install, and the extra that has them.
 _EXTRAS = {"tensorboard": "'gnnsync[tensorboard]'"}
@@ -34,6 +38,9 @@ def opened_loggers(
 ) -> Iterator[list[Logger]]:
     """The configured loggers of one job, closed as failed if it raises.
 
+    All are closed whatever one of them raises. If the job has failed, its own error comes out, and
+    those of loggers are logged.
+
     Args:
         cfg: the composed config; `cfg.logger` is a dictionary of loggers by name.
         directory: the job's folder, given to every logger as `save_dir`.
@@ -42,14 +49,16 @@ def opened_loggers(
             hash.
     """
     loggers = make_loggers(cfg, directory, method)
-    for logger in loggers:
-        logger.log_hyperparams(dict(hyperparameters))
     try:
+        for logger in loggers:
+            logger.log_hyperparams(dict(hyperparameters))
         yield loggers
     except BaseException:
-        _close(loggers, "failed")
+        for error in _close(loggers, "failed"):
+            log.warning("a logger could not be closed: %s", first_line(error))
         raise
-    _close(loggers, "success")
+    for error in _close(loggers, "success"):
+        raise error
 
 
 def make_loggers(cfg: DictConfig, directory: Path, method: Method) -> list[Logger]:
@@ -101,13 +110,19 @@ def _pixels(path: Path) -> Any:
     return matplotlib.image.imread(path)[..., :3]
 
 
-def _close(loggers: Sequence[Logger], status: str) -> None:
+def _close(loggers: Sequence[Logger], status: str) -> list[Exception]:
+    """Save and close every logger; returns what they raised."""
+    errors = []
     for logger in loggers:
-        logger.save()
         # The Trainer finalizes its loggers after every fit, test and predict; a logger whose run
         # must stay open until the job ends has `close` for that.
         close = getattr(logger, "close", logger.finalize)
-        close(status)
+        for action in (logger.save, partial(close, status)):
+            try:
+                action()
+            except Exception as error:
+                errors.append(error)
+    return errors
 
 
 def _explained(error: InstantiationException, name: str) -> GnnsyncError:

@@ -161,7 +161,7 @@ class WandbLogger(loggers.WandbLogger):
 
     def _obstacle(self) -> str:
         """Why a run cannot be online, in words; empty if it can. Never asks, never hangs."""
-        import wandb
+        import wandb  # loaded by now
 
         if os.environ.get("WANDB_MODE", "online") != "online":
             return f"WANDB_MODE is {os.environ['WANDB_MODE']}"
@@ -185,10 +185,15 @@ class _NoRun:
 
     id = "none"
 
+    @property
+    def config(self) -> _NoRun:
+        """Takes updates, and keeps none."""
+        return self
+
     def log(self, *_: Any, **__: Any) -> None:
         """Nothing."""
 
-    log_artifact = finish = log
+    log_artifact = finish = update = log
 
 
 # Nothing of the machine, the user, the code or the console goes into a run.

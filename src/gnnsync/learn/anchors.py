@@ -65,7 +65,7 @@ class ShareAnchors:
         if graph.angles is None:
             raise GraphError("the graph has no angles: anchors by share need the truth; use a file")
         if graph.angles.shape[1] != k:
-            raise ParameterError("k", k, f"{graph.angles.shape[1]}, the sets of true angles")
+            raise ParameterError("k", k, f"{graph.angles.shape[1]}, the groups of the true angles")
         known = np.full((graph.num_nodes, k), np.nan)
         count = max(round(self.share * graph.num_nodes), 1)
         drawn = np.random.default_rng(self.seed).choice(graph.num_nodes, count, replace=False)
@@ -150,10 +150,10 @@ class AnchoredLoss(nn.Module):
 
     def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, k) → (R,)."""
-        target, share = batch.operator("anchors", _targets)
+        target, mean_weight = batch.operator("anchors", _targets)
         off = 1.0 - torch.cos(angles - target)
         loss: Tensor = self.loss(angles, batch)
-        return loss + self.weight * (share * off).sum(dim=(1, 2))
+        return loss + self.weight * (mean_weight * off).sum(dim=(1, 2))
 
     def extra_repr(self) -> str:
         """λ."""
@@ -176,7 +176,7 @@ def anchored(angles: FloatArray, known: FloatArray) -> FloatArray:
 
     Where an angle is known, the result has it exactly.
 
-    The sets are first matched with those of the anchors.
+    The groups are first matched with those of the anchors.
     """
     given = np.isfinite(known)
     target = np.where(given, known, 0.0)

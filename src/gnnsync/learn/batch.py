@@ -28,7 +28,7 @@ _DERIVED = (
     "offset_row",
     "own_ends",
     "phases",
-    "share_row",
+    "mean_weight_row",
 )
 
 
@@ -47,7 +47,7 @@ class ReplicaBatch(nn.Module):
         graphs: measurement graphs, all with the same number of nodes.
         trials: T.
         dtype: floating type of the training.
-        k: number of sets of angles.
+        k: number of groups.
         seeds: one per replica, R numbers; 0, 1, ... by default.
         features: (R, n, f) input of the network; may be set later.
         known: (R, n, k) angles known beforehand, NaN elsewhere; None if there are none.
@@ -55,7 +55,7 @@ class ReplicaBatch(nn.Module):
 
     offset: Tensor
     weight: Tensor
-    share: Tensor
+    mean_weight: Tensor
     num_edges: Tensor
     features: Tensor | None
     known: Tensor | None
@@ -103,7 +103,7 @@ class ReplicaBatch(nn.Module):
         counts = torch.tensor([[graph.num_edges] for graph in graphs], dtype=dtype)
         self.register_buffer("num_edges", counts, persistent=False)
         # What an edge adds to the weighted mean over the edges of its graph, (G, m, 1).
-        self.register_buffer("share", self.weight / counts.unsqueeze(-1), persistent=False)
+        self.register_buffer("mean_weight", self.weight / counts.unsqueeze(-1), persistent=False)
 
     def _checked_seeds(self, seeds: Sequence[int] | None) -> list[int]:
         if seeds is None:
@@ -167,7 +167,7 @@ class ReplicaBatch(nn.Module):
     def edge_mean(self, values: Tensor) -> Tensor:
         """Weighted mean of (R, m) over the edges of each replica: (R,)."""
         grid = values.view(self.num_graphs, self.trials, -1)
-        return torch.bmm(grid, self.share).flatten()
+        return torch.bmm(grid, self.mean_weight).flatten()
 
     @cached_property
     def edge_count(self) -> Tensor:
@@ -180,9 +180,9 @@ class ReplicaBatch(nn.Module):
         return self.offset.transpose(1, 2)
 
     @cached_property
-    def share_row(self) -> Tensor:
-        """`share` with the edges last, (G, 1, m)."""
-        return self.share.transpose(1, 2)
+    def mean_weight_row(self) -> Tensor:
+        """`mean_weight` with the edges last, (G, 1, m)."""
+        return self.mean_weight.transpose(1, 2)
 
     @cached_property
     def own_ends(self) -> tuple[Tensor, Tensor]:
@@ -259,12 +259,12 @@ class Walks:
 class TriangleBatch(nn.Module):
     """Triangles of every graph, padded to (G, t).
 
-    `edges` (3, G·t) are edge positions in the padded layout; `share` (G, t, 1) is 1 over the
+    `edges` (3, G·t) are edge positions in the padded layout; `mean_weight` (G, t, 1) is 1 over the
     number of the graph's triangles, and 0 for padding.
     """
 
     edges: Tensor
-    share: Tensor
+    mean_weight: Tensor
 
     def __init__(self, batch: ReplicaBatch, limit: int | None = None) -> None:
         super().__init__()
@@ -277,15 +277,15 @@ class TriangleBatch(nn.Module):
             )
         self.count, self.max_edges = max(counts), batch.max_edges
         self._walks: Walks | None = None
-        share = torch.zeros(batch.num_graphs, self.count, 1, dtype=batch.dtype)
+        mean_weight = torch.zeros(batch.num_graphs, self.count, 1, dtype=batch.dtype)
         edges = np.zeros((batch.num_graphs, self.count, 3), dtype=np.int64)
         for g, triangles in enumerate(self.found):
-            share[g, : counts[g]] = 1.0 / counts[g]
+            mean_weight[g, : counts[g]] = 1.0 / counts[g]
             edges[g, : counts[g]] = triangles.edges
             edges[g] += g * batch.max_edges
         flat = torch.tensor(edges.reshape(-1, 3).T.copy())
         self.register_buffer("edges", flat, persistent=False)
-        self.register_buffer("share", share, persistent=False)
+        self.register_buffer("mean_weight", mean_weight, persistent=False)
 
     @cached_property
     def sums(self) -> LinearOperator:
@@ -295,7 +295,7 @@ class TriangleBatch(nn.Module):
             row = np.repeat(np.arange(len(triangles)), 3)
             entries = (triangles.signs.ravel(), (row, triangles.edges.ravel()))
             blocks.append(sp.csr_array(entries, shape=(self.count, self.max_edges), dtype=float))
-        operator = LinearOperator(sp.block_diag(blocks, format="csr"), self.share.dtype)
+        operator = LinearOperator(sp.block_diag(blocks, format="csr"), self.mean_weight.dtype)
         return operator.to(self.edges.device)
 
     def walks(self, batch: ReplicaBatch) -> Walks:

@@ -135,6 +135,10 @@ class GNNSync:
         _try("steps", self.steps, 1)
         optimizer = _try("optimizer", self.optimizer, [nn.Parameter(torch.zeros(1))])
         if self.scheduler is not None:
+            period = getattr(self.scheduler, "keywords", {}).get("T_max")
+            if period is not None and period < 1:  # -1 is the max_steps of a run without it
+                allowed = "at least 1: set it, or trainer.max_steps"
+                raise ParameterError("scheduler.T_max", period, allowed)
             _try("scheduler", self.scheduler, optimizer)
 
     def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
@@ -151,7 +155,7 @@ class GNNSync:
         context: RunContext = RunContext(),  # noqa: B008 (frozen)
     ) -> ReplicaSolutions:
         """Train `trials` replicas on each graph side by side; see `ReplicaMethod`."""
-        callbacks = as_list(self.callbacks)
+        callbacks = copy.deepcopy(as_list(self.callbacks))
         found = self._fit(graphs, k, seeds, trials, context, callbacks)
         return ReplicaSolutions(
             found.solutions,
@@ -176,13 +180,13 @@ class GNNSync:
 
         Args:
             graphs: G graphs with the same number of nodes.
-            k: number of sets of angles.
+            k: number of groups.
             seeds: G·T seeds, that of trial t on graph g at g·T + t.
             trials: T.
-            run: where to write, and further callbacks.
+            run: where to write, and further callbacks, which are not copied.
             checkpoint: evaluate these stored parameters instead of training.
         """
-        callbacks = as_list(self.callbacks)
+        callbacks = copy.deepcopy(as_list(self.callbacks))
         context = RunContext(checkpoint=checkpoint)
         if run is not None:
             context = RunContext(run.directory, resume=run.resume, checkpoint=checkpoint)
@@ -210,8 +214,21 @@ class GNNSync:
         batch.features = features
         return batch
 
-    def build(self, batch: ReplicaBatch) -> SyncModule:
-        """The untrained module for a batch, every replica drawn from its own seed."""
+    def build(
+        self,
+        batch: ReplicaBatch | Sequence[MeasurementGraph],
+        k: int = 1,
+        *,
+        seeds: Sequence[int] = (0,),
+        trials: int = 1,
+    ) -> SyncModule:
+        """The untrained module for a batch, every replica drawn from its own seed.
+
+        Graphs are made into a batch by `prepare`, with `k`, `seeds` and `trials`; a batch has its
+        own.
+        """
+        if not isinstance(batch, ReplicaBatch):
+            batch = self.prepare(batch, k, seeds=seeds, trials=trials)
         features = batch.features
         assert features is not None, "the batch has no features: use `prepare`"
         encoder = with_batch(self.encoder(batch.replicas, features.shape[-1], batch.k))
@@ -259,12 +276,11 @@ class GNNSync:
         batch = self.prepare(graphs, k, seeds=seeds, trials=trials)
         module, data = self.build(batch), ReplicaDataModule(batch)
         ready = time.perf_counter()
-        own = [copy.deepcopy(callback) for callback in callbacks]
-        trainer = make_trainer(self.trainer, own, context)
+        trainer = make_trainer(self.trainer, callbacks, context)
         if context.checkpoint is not None:
             load_parameters(module, context.checkpoint)
         else:
-            fit(trainer, module, data, _resume_from(module, context))
+            fit(trainer, module, data, _resume_from(trainer, module, context))
         angles = predict(trainer, module, data)
         seconds = (ready - start, time.perf_counter() - ready)
         return self._collect(trainer, batch, angles, seconds)
@@ -314,15 +330,15 @@ class GNNSync:
 
     @property
     def _angular(self) -> bool:
-        """Whether the features are angles of the k sets."""
+        """Whether the features are angles of the k groups."""
         return isinstance(self.features, MethodFeatures)
 
 
-def _resume_from(module: SyncModule, context: RunContext) -> str | None:
+def _resume_from(trainer: Trainer, module: SyncModule, context: RunContext) -> str | None:
     """The checkpoint to continue from, if the context asks for one and it exists."""
     if not context.resume or context.directory is None:
         return None
-    last = Path(context.directory) / LAST_CHECKPOINT
+    last = Path(trainer.default_root_dir) / LAST_CHECKPOINT
     if not last.exists():
         log.info("nothing to resume in %s", last)
         return None

@@ -17,7 +17,7 @@ from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.callbacks.base import InnerStep, ReplicaCallback, callbacks_of
 from gnnsync.learn.encoders.base import Encoder
 from gnnsync.learn.head import Head
-from gnnsync.learn.replicas import ReplicaDropout
+from gnnsync.learn.replicas import ReplicaDropout, finite_mean
 from gnnsync.learn.steps import Steps
 from gnnsync.metrics import angular_mse
 
@@ -75,11 +75,13 @@ class SyncModule(LightningModule):
 
     @property
     def budget(self) -> int | None:
-        """Optimizer steps of the whole run; None if only time or a callback ends it."""
-        if self.trainer.max_steps >= 0:
-            return self.trainer.max_steps
-        epochs = self.trainer.max_epochs
-        return epochs * self.inner_steps if epochs is not None and epochs >= 0 else None
+        """Optimizer steps of the whole run; None if only time or a callback ends it.
+
+        The smaller of `max_steps` and `max_epochs` macro-steps; -1 is no limit.
+        """
+        steps, epochs = self.trainer.max_steps, self.trainer.max_epochs
+        limits = [steps, -1 if epochs is None else epochs * self.inner_steps]
+        return min((limit for limit in limits if limit >= 0), default=None)
 
     def forward(self, batch: ReplicaBatch, final: bool = True) -> Tensor:
         """Angles (R, n, k); with `final` the steps are taken even if they are not trained with."""
@@ -131,8 +133,9 @@ class SyncModule(LightningModule):
 
     def _log_macro_step(self, train: Tensor, evaluation: Tensor) -> dict[str, Tensor]:
         """Publish the last losses of a macro-step to callbacks; `LossCurve` serves the loggers."""
-        means = {"loss/train": _finite_mean(train), _EVALUATION: _finite_mean(evaluation)}
-        self.log_dict(means, on_step=True, on_epoch=False, logger=False, batch_size=1)
+        means = {"loss/train": finite_mean(train), _EVALUATION: finite_mean(evaluation)}
+        values: dict[str, Any] = {**means, "step": float(self.trainer.global_step)}
+        self.log_dict(values, on_step=True, on_epoch=False, logger=False, batch_size=1)
         return {"loss": means["loss/train"], "train": train, "evaluation": evaluation}
 
     @torch.inference_mode()
@@ -162,7 +165,9 @@ class SyncModule(LightningModule):
 
     def _log_quality(self, batch: ReplicaBatch, stage: str) -> None:
         loss: Tensor = self.loss(self(batch, final=False), batch)
-        self.log(f"loss/{stage}", _finite_mean(loss), batch_size=1)
+        self.log(f"loss/{stage}", finite_mean(loss), batch_size=1)
+        # Lightning's x-axis for the values logged with it, which else would count macro-steps.
+        self.log("step", float(self.trainer.global_step), batch_size=1)
         angles = self.predict_step(batch).numpy()
         truths = [batch.graphs[r // batch.trials].angles for r in range(batch.replicas)]
         errors = [
@@ -174,14 +179,9 @@ class SyncModule(LightningModule):
             self.log(f"mse/{stage}", float(np.mean(errors)), batch_size=1)
 
 
-def _finite_mean(losses: Tensor) -> Tensor:
-    """Mean over the replicas whose loss is finite; NaN if none is."""
-    return losses[torch.isfinite(losses)].mean()
-
-
 def _step_scheduler(scheduler: Any, evaluation: Tensor | None) -> None:
     if isinstance(scheduler, ReduceLROnPlateau):
         if evaluation is not None:
-            scheduler.step(float(_finite_mean(evaluation)))
+            scheduler.step(float(finite_mean(evaluation)))
     elif scheduler is not None:
         scheduler.step()

@@ -22,6 +22,8 @@ LEAST_DOF, MOST_DOF = 1.0, 100.0
 _SIGMAS = (0.02, 0.1, 0.4, 1.0)
 _DOFS = (1.5, 5.0, MOST_DOF)
 _EM_STEPS = 15
+# Least weight of all inliers together, far below that of one edge: no division by 0.
+_LEAST_COUNT = 1e-9
 # Points at which the law is integrated, dense about 0 where narrow noise has its mass.
 _POINTS = 256
 
@@ -86,6 +88,6 @@ def _fit(
         count = member.sum(dim=(1, 3)).flatten()
         shrunk = member * square * (nu + 1.0) / (nu + square / scale**2)
         eta = (1.0 - count / total).clamp(LEAST_ETA, 1.0 - LEAST_ETA)
-        variance = shrunk.sum(dim=(1, 3)).flatten() / count.clamp_min(1e-9)
+        variance = shrunk.sum(dim=(1, 3)).flatten() / count.clamp_min(_LEAST_COUNT)
         sigma = variance.sqrt().clamp(least_sigma, MOST_SIGMA)
     return torch.stack([likelihood, eta, sigma, dof])

@@ -15,7 +15,8 @@ class Status(StrEnum):
     """How a replica's training ended."""
 
     FINISHED = "finished"
-    """The budget of steps was spent."""
+    """Still training when the run ended: the budget was spent, or a callback ended the run
+    (Lightning's `EarlyStopping`, `Timer`)."""
     STOPPED = "stopped"
     """No lower evaluation loss for `patience` steps."""
     DIVERGED = "diverged"

@@ -13,6 +13,9 @@ from gnnsync.errors import check_real
 
 # Elements of dropout noise drawn at a time and replica; amortises the generator calls.
 _NOISE_CHUNK = 1 << 18
+# Most steps whose noise is drawn at a time: more amortise nothing further. Another number gives
+# other masks, and so other results.
+_NOISE_STEPS = 64
 _MODULES = "replica_modules"
 
 
@@ -94,7 +97,7 @@ class ReplicaDropout(nn.Module):
         if not self.training or self.probability == 0.0:
             return None
         per_step = max(shape[1:].numel(), 1)
-        steps = max(1, min(64, _NOISE_CHUNK // per_step))
+        steps = max(1, min(_NOISE_STEPS, _NOISE_CHUNK // per_step))
         chunk, position = divmod(self.step, steps)
         key = (chunk, shape, dtype, device)
         if self._drawn is None or self._drawn[0] != key:
@@ -145,6 +148,11 @@ def copy_replicas(
         else:
             for r in which:
                 target[name][r] = value[r]
+
+
+def finite_mean(losses: Tensor) -> Tensor:
+    """Mean over the replicas whose loss is finite; NaN if none is."""
+    return losses[torch.isfinite(losses)].mean()
 
 
 def replica_owner(name: str) -> int | None:

@@ -21,12 +21,12 @@ def squash(score: Tensor, bias: Tensor) -> Tensor:
 class _Squash(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, score: Tensor, bias: Tensor) -> Tensor:
-        share = torch.add(score, bias).sigmoid_()
-        ctx.save_for_backward(share)
-        return share * TWO_PI
+        sigmoid = torch.add(score, bias).sigmoid_()
+        ctx.save_for_backward(sigmoid)
+        return sigmoid * TWO_PI
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor]:
-        (share,) = ctx.saved_tensors
-        by_score = torch.ops.aten.sigmoid_backward(grads[0], share).mul_(TWO_PI)
+        (sigmoid,) = ctx.saved_tensors
+        by_score = torch.ops.aten.sigmoid_backward(grads[0], sigmoid).mul_(TWO_PI)
         return by_score, by_score.sum(dim=1, keepdim=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytorch_lightning import Callback, Trainer
 from torch import Tensor
+
+from gnnsync.errors import GnnsyncError
 
 if TYPE_CHECKING:
     from gnnsync.learn.module import SyncModule
@@ -22,13 +24,14 @@ class InnerStep:
         step: optimizer steps taken so far, this one included.
         train: (R,) training losses before the step.
         evaluation: (R,) losses after the step without dropout; None if the step is not evaluated.
-        improved: replicas with a lower evaluation loss than ever before; set by `ReplicaStopping`.
+        improved: replicas with a lower evaluation loss than ever before, stopped ones excepted;
+            set by `ReplicaStopping`, None without it.
     """
 
     step: int
     train: Tensor
     evaluation: Tensor | None
-    improved: list[int] = field(default_factory=list)
+    improved: list[int] | None = None
 
 
 class ReplicaCallback(Callback):
@@ -50,5 +53,8 @@ def callbacks_of(trainer: Any) -> list[Callback]:
 
 
 def find_callback(trainer: Trainer, kind: type[Kind]) -> Kind:
-    """The Trainer's callback of this class."""
-    return next(c for c in callbacks_of(trainer) if isinstance(c, kind))
+    """The Trainer's first callback of this class."""
+    for callback in callbacks_of(trainer):
+        if isinstance(callback, kind):
+            return callback
+    raise GnnsyncError(f"the Trainer has no callback {kind.__name__}: add it to its callbacks")

@@ -26,10 +26,16 @@ class History(ReplicaCallback):
         self.evaluation: list[Tensor] = []
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        """Learn the number of replicas."""
+        """Learn the number of replicas; forget an earlier run."""
         if stage == "fit":
             module: Any = pl_module
             self.replicas = module.replicas
+            self.train, self.evaluation = [], []
+
+    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Bring the losses of a checkpoint to the device of those to come."""
+        self.train = [losses.to(pl_module.device) for losses in self.train]
+        self.evaluation = [losses.to(pl_module.device) for losses in self.evaluation]
 
     def on_inner_step_end(self, pl_module: SyncModule, result: InnerStep) -> None:
         """Append the losses of this step."""

@@ -9,13 +9,15 @@ from pytorch_lightning import Callback, LightningModule, Trainer
 from gnnsync.errors import check_integer
 from gnnsync.learn.callbacks.base import find_callback
 from gnnsync.learn.callbacks.history import History
+from gnnsync.learn.replicas import finite_mean
 
 
 class LossCurve(Callback):
     """Log `loss/train` and `loss/evaluation`, averaged over replicas, at their true step.
 
-    Points are sent once per macro-step. A curve of some hundred points shows as much as one of a
-    thousand, and costs less to send and to store.
+    Replicas whose loss is not finite are left out of the mean. Points are sent once per macro-step.
+    A curve of some hundred points shows as much as one of a thousand, and costs less to send and
+    to store.
 
     Args:
         every: steps between points; the first step is always logged.
@@ -41,7 +43,7 @@ class LossCurve(Callback):
         for step in range(self._sent + 1, trainer.global_step + 1):
             if step % distance == 0 or step == 1:
                 at = step - self._sent - 1
-                values = {f"loss/{name}": float(v[at].mean()) for name, v in recent.items()}
+                values = {f"loss/{name}": float(finite_mean(v[at])) for name, v in recent.items()}
                 for logger in trainer.loggers:
                     logger.log_metrics(values, step=step)
         self._sent = trainer.global_step

@@ -104,9 +104,9 @@ class StepProgress(ProgressBar):
         if lines > self._lines or not progress.num_running:
             self._lines = lines
             log.info(
-                "step %d of %s: best loss %.5g, %d of %d replicas training",
+                "step %d%s: best loss %.5g, %d of %d replicas training",
                 step,
-                budget or "an open number",
+                f" of {budget}" if budget else "",
                 progress.mean_best_loss,
                 progress.num_running,
                 module.replicas,

@@ -34,12 +34,12 @@ class Connection(Encoder):
         h_i \leftarrow ς(h_i W_0 + m_i W_1),
 
     with :math:`\hat h = h/|h|`, real W, and ς(z) = z·ReLU(|z| + b)/|z|. β, τ, W and b are learned
-    per layer. For k > 1 an edge is shared among the sets by a softmax of βρ. All of it commutes
+    per layer. For k > 1 an edge is shared among the groups by a softmax of βρ. All of it commutes
     with :math:`h_i \to e^{iφ_i} h_i, a_{ij} \to a_{ij} + φ_i - φ_j`, so the head (`PhaseHead`)
     reads off the angle as an argument instead of squashing a score. The input phase is passed on
     beside the last features, so that the network starts from its features.
 
-    With as many features as sets, set l sees column l; otherwise every set sees all of them.
+    With as many features as groups, group l sees column l; otherwise every group sees all of them.
 
     Args:
         replicas: R.
@@ -47,7 +47,7 @@ class Connection(Encoder):
         groups: k.
         width: C.
         layers: number of layers.
-        dropout: share of hidden units dropped while training.
+        dropout: fraction of hidden units dropped while training.
 
     Shapes: X (R, n, in) → Z (R, n, k, 2·(width + 1)), real parts before imaginary ones.
     """

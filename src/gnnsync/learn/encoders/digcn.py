@@ -37,7 +37,7 @@ class DiGCN(Encoder):
         groups: k.
         width: embedding columns per group, e.
         alpha: teleport probability of the PageRank.
-        dropout: share of hidden units dropped while training.
+        dropout: fraction of hidden units dropped while training.
 
     Shapes: X (R, n, in) → Z (R, n, k, width).
     """
@@ -103,8 +103,8 @@ class InceptionBlock(nn.Module):
     def forward(self, x: Tensor, propagation: Propagation) -> Tensor:
         """`propagation` has the two orders as its channels."""
         mapped = self.linear(x.unsqueeze(1).expand(-1, 3, -1, -1))
-        spread = propagation(mapped[:, 1:])
-        return mapped[:, 0] + spread[:, 0] + spread[:, 1] + self.bias
+        propagated = propagation(mapped[:, 1:])
+        return mapped[:, 0] + propagated[:, 0] + propagated[:, 1] + self.bias
 
 
 def random_walk(graph: MeasurementGraph) -> Any:

@@ -39,7 +39,7 @@ class MagNet(Encoder):
         width: complex embedding columns per group; e = 2·width.
         order: K.
         q: charge of the magnetic Laplacian.
-        dropout: share of hidden units dropped while training.
+        dropout: fraction of hidden units dropped while training.
 
     Shapes: X (R, n, in) → Z (R, n, k, 2·width).
     """

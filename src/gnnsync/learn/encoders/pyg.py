@@ -40,7 +40,7 @@ class PyG(Encoder):
         conv: makes a layer from (in_channels, out_channels), e.g. a class of
             `torch_geometric.nn`.
         width: embedding columns per group, e.
-        dropout: share of hidden units dropped while training.
+        dropout: fraction of hidden units dropped while training.
 
     Shapes: X (R, n, in) → Z (R, n, k, width).
     """

@@ -20,12 +20,12 @@ class ConsistencyLoss(nn.Module):
         \mathcal{L} = 1 - \frac{\sum_t W_t q_t}{\sum_t \max(q_t, 0)},
 
     where S_t is the signed sum of the raw offsets around triangle t, κ = 1/`tolerance`², and r the
-    residual of an edge under set l. The paper's cycle loss scales each offset by its confidence,
+    residual of an edge under group l. The paper's cycle loss scales each offset by its confidence,
     so that an exact triangle whose offsets sum to 2π rather than 0 becomes inconsistent, and the
     value changes when an edge is stored the other way round. Here the sums are left alone and the
     *triangles* are weighted. q has mean 0 over random offsets: explaining a triangle that closes
     is rewarded, one that does not is penalised, and chance is worth nothing. W_t is the
-    confidence that some set explains the whole triangle, so that sets gain by explaining
+    confidence that some group explains the whole triangle, so that groups gain by explaining
     different ones.
 
     Args:
@@ -55,7 +55,7 @@ class ConsistencyLoss(nn.Module):
         sums = triangles.sums(batch.offset.view(-1, 1)).view(batch.num_graphs, -1, 1)
         kappa = torch.tensor(self.tolerance**-2, dtype=sums.dtype, device=sums.device)
         excess = torch.exp(kappa * (sums.cos() - 1.0)) - torch.special.i0e(kappa)
-        return excess * (triangles.share > 0)
+        return excess * (triangles.mean_weight > 0)
 
     def extra_repr(self) -> str:
         """Parameters."""

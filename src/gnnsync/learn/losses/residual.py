@@ -65,7 +65,7 @@ class _MeanResidual(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
         signed, group = ctx.saved_tensors
         batch: ReplicaBatch = ctx.batch
-        per_edge = grads[0].view(batch.num_graphs, -1, 1) * batch.share_row
+        per_edge = grads[0].view(batch.num_graphs, -1, 1) * batch.mean_weight_row
         return _at_nodes(signed, group, per_edge.flatten(0, 1), batch), None
 
 

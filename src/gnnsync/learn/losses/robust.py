@@ -21,6 +21,8 @@ from gnnsync.learn.noise import (
 
 # η stays this far from 0 and 1, where the likelihood of an edge may vanish.
 _MARGIN = 0.5 * LEAST_ETA
+# σ and ν until `calibrate` fits them: broad noise with tails heavier than normal.
+_START_SIGMA, _START_DOF = 0.5, 5.0
 
 
 class RobustLoss(nn.Module):
@@ -30,7 +32,7 @@ class RobustLoss(nn.Module):
         \mathcal{L} = -\frac1m \sum_e w_e \log\Bigl(η + \frac{1-η}{k} \sum_l
         f_{σ,ν}(r_{e,l})\Bigr),
 
-    uniform outliers and, for each of the k sets, inliers whose noise f is Student's t of scale σ
+    uniform outliers and, for each of the k groups, inliers whose noise f is Student's t of scale σ
     with ν degrees of freedom (`inlier_density`): normal noise and heavier tails alike. η, σ and ν
     are learned with the network, one of each per replica; before training they are fitted to the
     angles that the network starts from. An edge that the angles cannot explain costs at most
@@ -46,8 +48,8 @@ class RobustLoss(nn.Module):
             "least_sigma", least_sigma, 0, MOST_SIGMA, open_low=True, open_high=True
         )
         self.logit_eta = nn.Parameter(torch.zeros(1))
-        self.log_sigma = nn.Parameter(torch.full((1,), log(0.5)))
-        self.log_dof = nn.Parameter(torch.full((1,), log(5.0)))
+        self.log_sigma = nn.Parameter(torch.full((1,), log(_START_SIGMA)))
+        self.log_dof = nn.Parameter(torch.full((1,), log(_START_DOF)))
 
     @property
     def eta(self) -> Tensor:

@@ -32,11 +32,12 @@ class BeliefSteps(Steps):
         μ_{j \to i} = c + (1 - c)\, \bigl(b_{j \setminus i} * N_{σ_γ}\bigr)(\cdot + r), \qquad
         b_{j \setminus i} \propto \prod_{l \ne i} μ_{l \to j},
 
-    where c is the probability that the edge measures something else: an outlier (share η_γ) or,
-    for k > 1, another set as the sets explain the edge after the last sweep. The convolution is a
-    product of Fourier coefficients. σ and η are learned per sweep and replica; σ starts falling
-    geometrically, which sharpens the messages in stages. `gnnsync.methods.Belief` is the classical
-    peer, with more sweeps and noise from EM. The parts that touch edges cost O(m B log B).
+    where c is the probability that the edge measures something else: an outlier (probability η_γ)
+    or, for k > 1, another group as the groups explain the edge after the last sweep. The
+    convolution is a product of Fourier coefficients. σ and η are learned per sweep and replica; σ
+    starts falling geometrically, which sharpens the messages in stages. `gnnsync.methods.Belief` is
+    the classical peer, with more sweeps and noise from EM. The parts that touch edges cost O(m B
+    log B).
 
     Args:
         replicas: R.
@@ -46,7 +47,7 @@ class BeliefSteps(Steps):
         last_sigma: last σ; bins resolve it from 2π/B on.
         eta: η at the start.
         concentration: of the von Mises densities about the angles that the first messages carry.
-        damping: share of the old message that stays in the new one.
+        damping: fraction of the old message that stays in the new one.
         trainable: learn σ and η.
         in_training: False takes the steps only after training.
     """
@@ -113,14 +114,14 @@ class BeliefSteps(Steps):
         # An edge of weight w has 1/w of the variance; padding has weight 0 and no effect.
         weight = batch.weight[..., None, None]
         real = weight > 0
-        spread = torch.where(real, weight, 1.0).rsqrt()
+        scale = torch.where(real, weight, 1.0).rsqrt()
         for step in range(self.count):
-            sigma = torch.exp(self.log_sigma[:, step]).view(_per_replica(batch)) * spread
+            sigma = torch.exp(self.log_sigma[:, step]).view(_per_replica(batch)) * scale
             carried = self._carried(cavity, turns, sigma * order)
             if k > 1 and messages is not None:
                 background = _background(carried, cavity, self._eta(step, batch))
             else:
-                # Other sets, of which nothing is known yet, count as outliers.
+                # Other groups, of which nothing is known yet, count as outliers.
                 background = 1.0 - (1.0 - self._eta(step, batch)) / k
             new = 1.0 + real * (1.0 - background) * (carried - 1.0)
             messages = new if messages is None else torch.lerp(new, messages, self.damping)
@@ -180,12 +181,12 @@ def _per_replica(batch: ReplicaBatch) -> tuple[int, ...]:
 
 
 def _background(carried: Tensor, cavity: Tensor, eta: Tensor) -> Tensor:
-    """c (G, m, T, k, 1): an outlier or another set, against this set, as the sets fit now.
+    """c (G, m, T, k, 1): an outlier or another group, against this group, as the groups fit now.
 
     How well set l explains an edge is the overlap of what arrives at one end with what that end
     believes without it: the cavity of the other direction.
     """
     fit = (carried[0] * cavity[1]).mean(dim=-1, keepdim=True)
-    share = (1.0 - eta) / fit.shape[-2]
-    others = eta + share * (fit.sum(dim=-2, keepdim=True) - fit)
-    return (others / (others + share)).clamp(_LEAST_BACKGROUND, 1.0 - _LEAST_BACKGROUND)
+    per_group = (1.0 - eta) / fit.shape[-2]
+    others = eta + per_group * (fit.sum(dim=-2, keepdim=True) - fit)
+    return (others / (others + per_group)).clamp(_LEAST_BACKGROUND, 1.0 - _LEAST_BACKGROUND)

@@ -33,7 +33,7 @@ class Reweighted(Steps):
     residual has little weight, where the plain steps give it its full weight. Scale c and inertia α
     are learned per step and replica. c starts falling geometrically, in proportion to the noise
     that the untrained network's angles imply; α starts at one value. For k > 1 an edge's weight is
-    shared among the sets in proportion to how well they explain it.
+    shared among the groups in proportion to how well they explain it.
 
     Args:
         replicas: R.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from gnnsync.errors import GnnsyncError
+from gnnsync.errors import GnnsyncError, first_line
 from gnnsync.learn.module import SyncModule
 
 
@@ -31,9 +32,11 @@ def matching_parameters(module: SyncModule, path: Path) -> dict[str, Tensor]:
     own = {name: tuple(p.shape) for name, p in module.named_parameters()}
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
-        stored = _parameters(content)
+        stored = _parameters(content, own)
     except Exception as error:
-        raise CheckpointError(f"ckpt = {path}: not a gnnsync checkpoint ({error})") from None
+        raise CheckpointError(
+            f"ckpt = {path}: not a gnnsync checkpoint ({first_line(error)})"
+        ) from None
     shapes = {name: tuple(p.shape) for name, p in stored.items()}
     if own != shapes:
         differing = sorted(set(own.items()) ^ set(shapes.items()))[0][0]
@@ -45,10 +48,15 @@ def matching_parameters(module: SyncModule, path: Path) -> dict[str, Tensor]:
     return stored
 
 
-def _parameters(content: dict[str, Any]) -> dict[str, Tensor]:
-    """Parameters of the best state so far if the checkpoint has one, else of the current state."""
+def _parameters(content: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Parameters of the best state so far if the checkpoint has one, else of the current state.
+
+    The latter holds buffers as well: those whose names are not in `own` are left out.
+    """
     best = content["callbacks"].get("BestState", {}).get("parameters")
-    state = best or content["state_dict"]
+    if best:
+        return dict(best)
+    state = {name: value for name, value in content["state_dict"].items() if name in own}
     if not state:
         raise KeyError("it holds no parameters")
-    return dict(state)
+    return state

@@ -8,12 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
 from pytorch_lightning import Callback, Trainer
+from pytorch_lightning.callbacks import ProgressBar
 
 from gnnsync.errors import ParameterError, check_choice, check_integer
 from gnnsync.learn.callbacks import BestState, JobCheckpoint, ReplicaStopping, StepProgress
 from gnnsync.learn.training.checkpoint import CheckpointError
-from gnnsync.learn.training.trainer import TrainerFactory
+from gnnsync.learn.training.trainer import TrainerFactory, trainer_dtype
 
 __all__ = ["ACCELERATORS", "CheckpointError", "Run", "Training"]
 
@@ -56,6 +58,11 @@ class Training:
         if self.precision not in (32, 64):
             raise ParameterError("precision", self.precision, "32 or 64")
 
+    @property
+    def dtype(self) -> torch.dtype:
+        """The floating type of this precision."""
+        return trainer_dtype(self.trainer())
+
     def trainer(self) -> TrainerFactory:
         """The factory of the Trainer."""
         return partial(
@@ -89,7 +96,8 @@ class Run:
         checkpoint_every: steps between checkpoints; 0 writes only the final one.
         resume: continue from `directory/last.ckpt` if it exists.
         callbacks: further Lightning callbacks.
-        progress_bar: show a bar; by default when standard error is a terminal.
+        progress_bar: true shows our bar, false log lines, in place of any bar of the method or of
+            `callbacks`; null keeps that, or else shows our bar if standard error is a terminal.
     """
 
     directory: Path | None = None
@@ -100,6 +108,16 @@ class Run:
 
     def extended(self, callbacks: Sequence[Callback]) -> list[Callback]:
         """A method's callbacks with those of this run."""
-        own = [c for c in callbacks if not isinstance(c, StepProgress | JobCheckpoint)]
-        own += [*self.callbacks, StepProgress(self.progress_bar)]
+        own = [c for c in callbacks if not isinstance(c, JobCheckpoint)]
+        if self.progress_bar is not None or _has_bar(self.callbacks):
+            own = [c for c in own if not isinstance(c, ProgressBar)]
+        own += self.callbacks
+        if self.progress_bar is not None:
+            own = [c for c in own if not isinstance(c, ProgressBar)]
+        if not _has_bar(own):
+            own.append(StepProgress(self.progress_bar))
         return own if self.directory is None else [*own, JobCheckpoint(self.checkpoint_every)]
+
+
+def _has_bar(callbacks: Sequence[Callback]) -> bool:
+    return any(isinstance(c, ProgressBar) for c in callbacks)

@@ -27,17 +27,32 @@ CallbackGroup = Sequence[Callback] | Mapping[str, Callback | None]
 
 DTYPES = {"32-true": torch.float32, "64-true": torch.float64}
 
+_ENABLING = ("enable_progress_bar", "enable_checkpointing")
+# Arguments of the Trainer that are config groups of their own.
+_GROUPS = {
+    "callbacks": "callbacks are a group of their own, +callbacks.mine._target_=...",
+    "logger": "loggers are a group of their own, logger=csv or logger=none",
+}
+
 
 def check_trainer(factory: TrainerFactory) -> None:
-    """Refuse arguments of the Trainer that cannot work, before any work is done."""
+    """Refuse arguments of the Trainer that cannot work, before any work is done.
+
+    The arguments of a factory that is not a `functools.partial` are not known here, and its
+    `precision` must be 32-true.
+    """
     given = _keywords(factory)
     allowed = inspect.signature(Trainer).parameters
     for name in given:
         if name not in allowed:
             allowed_here = "an argument of Lightning's Trainer"
             raise ParameterError(f"trainer.{name}", given[name], allowed_here)
+    for name, groups in _GROUPS.items():
+        if given.get(name) is not None:
+            raise ParameterError(f"trainer.{name}", given[name], f"left out: {groups}")
     steps = given.get("max_steps", -1)
-    if steps != -1 or not (given.get("max_epochs") or given.get("max_time")):
+    known = hasattr(factory, "keywords")
+    if known and (steps != -1 or not (given.get("max_epochs") or given.get("max_time"))):
         check_integer("trainer.max_steps", steps, 1)
     precision = given.get("precision", "32-true")
     if precision not in DTYPES:
@@ -86,13 +101,15 @@ def make_trainer(
     """A Trainer with these callbacks that writes in the folder of `context`.
 
     Losses and stopping are part of the results: `ReplicaStopping` and `History` are added if they
-    are missing, and come first. Files are written only if there is a folder for them.
+    are missing, and come first. Without a folder no checkpoint is written. What the factory itself
+    sets (`default_root_dir`, `enable_checkpointing`, `enable_progress_bar`) has precedence.
     """
-    given = _keywords(factory)
+    given = {name: value for name, value in _keywords(factory).items() if value is not None}
     own = list(callbacks)
-    if given.get("enable_progress_bar") is False:
+    folder = given.get("default_root_dir", context.directory)
+    if not given.get("enable_progress_bar", True):
         own = [c for c in own if not isinstance(c, ProgressBar)]
-    if given.get("enable_checkpointing") is False or context.directory is None:
+    if not given.get("enable_checkpointing", folder is not None):
         own = [c for c in own if not isinstance(c, Checkpoint)]
     stopping = [c for c in own if isinstance(c, ReplicaStopping)] or [ReplicaStopping(None)]
     rest = [c for c in own if not isinstance(c, ReplicaStopping)]
@@ -101,12 +118,11 @@ def make_trainer(
         "logger": list(context.loggers) or False,
         "enable_progress_bar": any(isinstance(c, ProgressBar) for c in own),
         "enable_checkpointing": any(isinstance(c, Checkpoint) for c in own),
+        **{name: given[name] for name in _ENABLING if name in given},
         "plugins": _with_atomic_checkpoints(given.get("plugins")),
     }
-    if context.directory is not None:
-        options["default_root_dir"] = str(context.directory)
-    # Its announcements of hardware, of tips and of its own end are not part of a job's log.
-    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
+    if folder is not None:
+        options["default_root_dir"] = str(folder)
     with _without_notices():
         return factory(**options)
 
@@ -116,7 +132,7 @@ def fit(
 ) -> None:
     """`trainer.fit`, from a checkpoint if one is given."""
     with _running(trainer):
-        trainer.fit(module, datamodule=data, ckpt_path=resume_from, weights_only=False)
+        trainer.fit(module, datamodule=data, ckpt_path=resume_from, weights_only=True)
 
 
 def predict(trainer: Trainer, module: SyncModule, data: LightningDataModule) -> Tensor:
@@ -148,13 +164,22 @@ def _running(trainer: Trainer) -> Iterator[None]:
 
 @contextmanager
 def _without_notices() -> Iterator[None]:
-    """Hide two warnings of Lightning that are not about the user's code."""
+    """Hide what Lightning says of hardware, tips and its own end, and two of its warnings.
+
+    The warnings are not about the user's code.
+    """
+    logger = logging.getLogger("pytorch_lightning")
+    level = logger.level
+    logger.setLevel(max(level, logging.WARNING))
     with warnings.catch_warnings():
         # It uses a class of torch that torch now deprecates.
         warnings.filterwarnings("ignore", message=".*isinstance.treespec, LeafSpec.*")
         # A machine that has Slurm is not thereby one on which a job should use it.
         warnings.filterwarnings("ignore", message=".*`srun` command is available.*")
-        yield
+        try:
+            yield
+        finally:
+            logger.setLevel(level)
 
 
 def _keywords(factory: TrainerFactory) -> dict[str, Any]:
