@@ -6,12 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import wandb
 from hydra import compose, initialize_config_dir
+from pytorch_lightning.loggers import CSVLogger
 
 from gnnsync.errors import GnnsyncError
-from gnnsync.experiments import job
+from gnnsync.experiments import job, loggers
 from gnnsync.experiments.job import run_job
 from gnnsync.experiments.paths import conf_dir
+from gnnsync.experiments.wandb_logger import WandbLogger
 from tests.command import main
 from tests.experiments.wandb_file import TrackedRun, read_finished
 
@@ -110,8 +113,6 @@ def test_a_map_is_among_the_pictures(offline, tmp_path):
 
 
 def test_a_run_that_cannot_be_opened_does_not_stop_the_job(offline, tmp_path, monkeypatch, caplog):
-    import wandb
-
     def refuse(**_):
         raise wandb.Error("no room\nfor details")
 
@@ -193,6 +194,9 @@ def test_csv_has_losses_and_final_metrics(composed, tmp_path):
     assert [step for step, _ in losses] == [1, 10, 20]
     (mse,) = (float(line["mse"]) for line in lines if line["mse"])
     assert mse == pytest.approx(rows[0]["mse"])
+    # Logged by `trainer.test`, at the optimizer step and not at the macro-step.
+    (step,) = (float(line["step"]) for line in lines if line["mse/test"])
+    assert step == 20
 
 
 def test_tensorboard_has_losses_metrics_and_pictures(composed, tmp_path):
@@ -218,7 +222,6 @@ def test_any_lightning_logger_can_be_named_and_its_options_are_not_kept(composed
 
 
 def test_two_loggers_get_the_same_curve(composed, tmp_path):
-    pytest.importorskip("wandb", reason="needs wandb")
     rows = run_job(
         composed(f"output_dir={tmp_path}", "figures=false", "logger=[csv,wandb_offline]")
     )
@@ -235,7 +238,6 @@ def test_two_loggers_get_the_same_curve(composed, tmp_path):
 
 
 def test_a_classical_job_makes_no_csv_and_other_loggers(composed, tmp_path):
-    pytest.importorskip("wandb", reason="needs wandb")
     classical = [f"output_dir={tmp_path}", "figures=false", "method=spectral_rn"]
     rows = run_job(composed(*classical, "logger=many"))
     assert not list(tmp_path.rglob("metrics.csv"))
@@ -249,3 +251,56 @@ def test_a_failing_job_still_writes_its_losses(composed, tmp_path, monkeypatch):
         run_job(composed(f"output_dir={tmp_path}"))
     lines = list(csv.DictReader(next(tmp_path.rglob("metrics.csv")).open()))
     assert [line["step"] for line in lines if line["loss/train"]] == ["1", "10", "20"]
+
+
+class Failing(CSVLogger):
+    """Cannot be given anything, and cannot be closed."""
+
+    def __init__(self, folder, fail):
+        super().__init__(str(folder), name=None, version="failing")
+        self.fail, self.closed = fail, False
+
+    def log_hyperparams(self, params):
+        if "start" in self.fail:
+            raise RuntimeError("no start")
+
+    def close(self, status):
+        self.closed = status
+        if "end" in self.fail:
+            raise RuntimeError("no end")
+
+
+@pytest.mark.parametrize(
+    ("fail", "job_error", "raised", "status"),
+    [
+        ("start", None, "no start", "failed"),
+        ("end", None, "no end", "success"),
+        ("end", ValueError("of the job"), "of the job", "failed"),
+    ],
+)
+def test_every_logger_is_closed_and_no_error_of_a_job_is_hidden(
+    fail, job_error, raised, status, tmp_path, monkeypatch, caplog
+):
+    made = [Failing(tmp_path, fail), Failing(tmp_path, "")]
+    monkeypatch.setattr(loggers, "make_loggers", lambda *_: made)
+
+    def run():
+        with loggers.opened_loggers(None, tmp_path, None, {}):
+            if job_error is not None:
+                raise job_error
+
+    with pytest.raises((RuntimeError, ValueError), match=raised):
+        run()
+    assert [logger.closed for logger in made] == [status, status]
+    assert ("a logger could not be closed: no end" in caplog.text) == (job_error is not None)
+
+
+def test_the_config_of_a_run_that_could_not_be_opened_takes_updates(tmp_path, monkeypatch):
+    def refuse(**_):
+        raise wandb.Error("no room")
+
+    monkeypatch.setattr(wandb, "init", refuse)
+    logger = WandbLogger(str(tmp_path), mode="offline")
+    logger.log_hyperparams({"a": 1})
+    logger.log_hyperparams({"b": 2})
+    logger.close("success")

@@ -133,6 +133,15 @@ def test_an_instance_can_be_used_again(quick):
     assert not np.array_equal(first.angles, second.angles)
 
 
+def test_a_module_is_built_from_graphs_or_from_their_batch(quick):
+    method, graphs = GNNSync(training=quick()), [exact_graph(0), exact_graph(1)]
+    options = {"seeds": [1, 2, 3, 4], "trials": 2}
+    one = method.build(graphs, 2, **options).state_dict()
+    other = method.build(method.prepare(graphs, 2, **options)).state_dict()
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
 def test_defaults_are_the_papers():
     training, optimizer = Training(), GNNSync().optimizer
     assert (training.max_steps, training.patience) == (1000, 200)

@@ -86,6 +86,17 @@ def test_a_final_checkpoint_gives_the_same_angles(graphs, quick, tmp_path):
     assert not np.array_equal(moved.solutions[1].angles, trained.solutions[1].angles)
 
 
+def test_buffers_in_a_checkpoint_without_a_best_state_are_left_out(graphs, quick, tmp_path):
+    method = GNNSync(training=quick(max_steps=3))
+    trained = method.fit(graphs, seeds=[1, 2], run=Run(tmp_path))
+    stored = torch.load(tmp_path / "final.ckpt", weights_only=True)
+    del stored["callbacks"]["BestState"]
+    stored["state_dict"]["steps.grid"] = torch.zeros(3)
+    torch.save(stored, tmp_path / "plain.ckpt")
+    loaded = method.fit(graphs, seeds=[1, 2], checkpoint=tmp_path / "plain.ckpt")
+    np.testing.assert_array_equal(loaded.solutions[0].angles, trained.solutions[0].angles)
+
+
 @pytest.mark.parametrize(
     ("k", "encoder", "seeds"),
     [
@@ -107,8 +118,9 @@ def test_what_is_no_checkpoint_is_refused(graphs, quick, tmp_path):
     with pytest.raises(CheckpointError, match="no such file"):
         method.fit(graphs, seeds=[1, 2], checkpoint=tmp_path / "none.ckpt")
     (tmp_path / "text.ckpt").write_text("not a checkpoint", encoding="utf-8")
-    with pytest.raises(CheckpointError, match="not a gnnsync checkpoint"):
+    with pytest.raises(CheckpointError, match="not a gnnsync checkpoint") as error:
         method.fit(graphs, seeds=[1, 2], checkpoint=tmp_path / "text.ckpt")
+    assert "\n" not in str(error.value)
     torch.save({"state_dict": {}}, tmp_path / "other.ckpt")
     with pytest.raises(CheckpointError, match="not a gnnsync checkpoint"):
         method.fit(graphs, seeds=[1, 2], checkpoint=tmp_path / "other.ckpt")

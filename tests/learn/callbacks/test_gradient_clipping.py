@@ -15,9 +15,6 @@ class Norms(Callback):
     def __init__(self):
         self.found = []
 
-    def __deepcopy__(self, memo):
-        return self
-
     def on_before_optimizer_step(self, trainer, pl_module, optimizer):
         gradients = [(n, p.grad) for n, p in pl_module.named_parameters() if p.grad is not None]
         self.found.append(replica_norms(gradients, pl_module.replicas))

@@ -1,9 +1,11 @@
+import numpy as np
 import pytest
 from pytorch_lightning.loggers import CSVLogger
 
 from gnnsync.learn import GNNSync
 from gnnsync.learn.callbacks import JobCheckpoint, LossCurve
 from gnnsync.methods import RunContext
+from tests.learn.conftest import Breaking
 from tests.learn.test_training import StopAt
 
 
@@ -61,3 +63,15 @@ def test_a_resumed_run_goes_on_where_it_stopped(make_graph, quick, tmp_path):
         curve(method(StopAt(RuntimeError("cut"), 30)), graphs, tmp_path)
     points, _ = curve(method(), graphs, tmp_path, resume=True)
     assert [step for step, _ in points] in ([30, 40], [40])
+
+
+def test_a_diverged_replica_is_left_out_of_the_mean(make_graph, quick, tmp_path):
+    graphs, training = [make_graph(0, n=16), make_graph(1, n=16)], quick()
+    callbacks = [*training.callbacks(), LossCurve()]
+    loss = Breaking(1, 18)
+    method = GNNSync(loss=loss, trainer=training.trainer(), callbacks=callbacks, inner_steps=10)
+    points, found = curve(method, graphs, tmp_path)
+    assert np.isnan(found.history["train"][-1][1])
+    for step, values in points:
+        finite = found.history["train"][step - 1]
+        assert values["loss/train"] == pytest.approx(finite[np.isfinite(finite)].mean())

@@ -1,3 +1,4 @@
+import logging
 from functools import partial
 
 import pytest
@@ -23,6 +24,8 @@ from gnnsync.methods import RunContext
         ({"max_steps": 5, "precision": "16-mixed"}, "trainer.precision = '16-mixed'"),
         ({"max_steps": 5, "gradient_clip_val": 1.0}, "callbacks.gradient_clipping.max_norm"),
         ({"max_steps": 5, "accumulate_grad_batches": 2}, "a batch holds whole graphs"),
+        ({"max_steps": 5, "callbacks": []}, "must be left out: callbacks are a group"),
+        ({"max_steps": 5, "logger": True}, "trainer.logger = True: must be left out: loggers are"),
         ({"max_steps": 5, "max_stepz": 2}, "trainer.max_stepz = 2: must be an argument"),
     ],
 )
@@ -41,8 +44,56 @@ def test_a_budget_may_be_epochs_or_time(make_graph, quick):
     assert solution.diagnostics["best_step"] in {1, 10, 20, 21}  # the last step is evaluated
 
 
+def test_the_smaller_of_two_limits_is_the_budget(make_graph):
+    options = {"accelerator": "cpu", "enable_model_summary": False, "limit_val_batches": 0}
+    for limits, steps in (((12, 3), 12), ((100, 3), 21), ((-1, 2), 14)):
+        factory = partial(Trainer, max_steps=limits[0], max_epochs=limits[1], **options)
+        solution = GNNSync(trainer=factory, inner_steps=7, eval_every=50)(make_graph(0))
+        assert solution.iterations == steps
+        assert solution.diagnostics["best_step"] in {1, steps}  # the last step is evaluated
+
+
+def test_cosine_annealing_needs_a_number_of_steps():
+    cosine = partial(torch.optim.lr_scheduler.CosineAnnealingLR, T_max=-1)
+    with pytest.raises(ParameterError, match=r"scheduler.T_max = -1: must be .*trainer.max_steps"):
+        GNNSync(trainer=partial(Trainer, max_epochs=3), scheduler=cosine)
+
+
+def test_a_factory_need_not_be_a_partial(make_graph):
+    def factory(**options):
+        return Trainer(max_steps=5, accelerator="cpu", enable_model_summary=False, **options)
+
+    assert GNNSync(trainer=factory)(make_graph(0)).iterations == 5
+
+
+def test_what_the_factory_sets_is_honoured(tmp_path):
+    factory = partial(
+        Training(accelerator="cpu").trainer(),
+        default_root_dir=tmp_path / "mine",
+        enable_checkpointing=True,
+        enable_progress_bar=True,
+    )
+    trainer = make_trainer(factory, [], RunContext(tmp_path))
+    assert trainer.default_root_dir == str(tmp_path / "mine")
+    assert len(trainer.checkpoint_callbacks) == 1
+    assert trainer.progress_bar_callback is not None
+    off = partial(factory, enable_checkpointing=False, enable_progress_bar=False)
+    callbacks = [StepProgress(), JobCheckpoint()]
+    trainer = make_trainer(off, callbacks, RunContext(tmp_path))
+    assert not trainer.checkpoint_callbacks
+    assert trainer.progress_bar_callback is None
+
+
+def test_the_log_level_of_lightning_is_left_as_it_was(make_graph, quick):
+    logger = logging.getLogger("pytorch_lightning")
+    level = logger.level
+    GNNSync(training=quick(max_steps=2))(make_graph(0))
+    assert logger.level == level
+
+
 def test_the_precision_is_that_of_the_trainer():
     assert trainer_dtype(Training(precision=64).trainer()) == torch.float64
+    assert Training(precision=64).dtype == torch.float64
     assert trainer_dtype(Trainer) == torch.float32
 
 
