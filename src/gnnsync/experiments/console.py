@@ -53,7 +53,7 @@ def print_start(
 
 def print_results(rows: list[dict[str, Any]], method: str, directory: Path) -> None:
     """Mean ± standard deviation over the replicas, the method beside its features and Trivial."""
-    table = Table(title=f"{len(rows)} replicas, mean ± standard deviation")
+    table = Table(title=f"mean ± standard deviation, replicas: {len(rows)}")
     table.add_column("", no_wrap=True)
     columns = [name for name in _COLUMNS if summary(rows, name) is not None]
     for name in columns:
