@@ -29,7 +29,6 @@ def task(cfg: DictConfig) -> float | str | None:
     In a sweep a job that fails leaves `failure.json` and returns None. Alone it ends the process
     with one line and exit code 2 if the config or the data are at fault.
     """
-    _quiet_lightning()
     if HydraConfig.get().mode == RunMode.MULTIRUN:
         return _sweep_task(cfg)
     if "grid" in cfg:
@@ -68,12 +67,3 @@ def _run(cfg: DictConfig, *, in_sweep: bool = False) -> float | None:
 
     mse = summary(run_job(cfg, in_sweep=in_sweep), "mse")
     return None if mse is None else mse[0]
-
-
-def _quiet_lightning() -> None:
-    """Drop the lines in which Lightning lists devices and advertises products.
-
-    Only here: the program decides on its log, not the library that it uses.
-    """
-    for name in ("pytorch_lightning", "lightning_fabric"):
-        logging.getLogger(name).setLevel(logging.WARNING)
