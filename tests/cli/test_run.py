@@ -70,7 +70,7 @@ def test_the_printed_config_is_no_part_of_the_job(tmp_path):
         (["data.q=1"], "data.q: no such key; allowed here: "),
         (["trails=3"], "trails: no such key; did you mean trials?"),
         (["data=eroo"], "data = eroo: must be one of "),
-        (["data=ero", "data.eta=0.1,0.2"], "Ambiguous value for argument 'data.eta=0.1,0.2'"),
+        (["data=ero", "data.eta=0.1,0.2"], "data.eta=0.1,0.2: several values need -m"),
         (["data.p=2"], "data.p = 2: must be a number in [0, 1]"),
         (["data.p=0.001", "data.max_draws=1"], "no connected measurement graph in 1 draws"),
         (["output_dir=/proc/none"], "output_dir: cannot write in /proc/none"),

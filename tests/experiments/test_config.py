@@ -28,11 +28,11 @@ from gnnsync.experiments.hashing import job_hash, resolved
         ("trainer.precision=32", r"trainer\.precision = 32: must be 32-true or 64-true"),
         ("+trainer.max_step=3", r"trainer\.max_step = 3: must be an argument of"),
         (
-            "+trainer.gradient_clip_val=1",
+            "trainer.gradient_clip_val=1",
             r"must be null: .* callbacks\.gradient_clipping\.max_norm",
         ),
         ("trainer.devices=2", r"trainer\.devices = 2: a job trains on one device"),
-        ("+trainer.strategy=ddp", r"trainer\.strategy = ddp: a job trains on one device"),
+        ("trainer.strategy=ddp", r"trainer\.strategy = ddp: a job trains on one device"),
         ("method.inner_steps=0", r"method\.inner_steps = 0: must be"),
         ("method.eval_every=0", r"method\.eval_every = 0: must be"),
         ("callbacks.stopping.patience=0", r"callbacks\.stopping\.patience = 0: must be"),

@@ -50,3 +50,23 @@ def test_an_error_of_ours_stays_as_it_is():
     assert explain_command(ConfigError("trials = 0: must be 1"), ["trials=0"]) == (
         "trials = 0: must be 1"
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("dta.p", "dta.p: no such key as dta; did you mean data?"),
+        ("callbacks.mine.every", "no such key as callbacks.mine (+callbacks.mine.every adds a new"),
+        ("data.p.q", "data.p.q: no such key (+data.p.q adds a new one)"),
+    ],
+)
+def test_a_key_below_an_unknown_one_names_the_nearest(key, message):
+    error = HydraException(f"Could not override '{key}'.\nKey is not in struct")
+    assert message in explain_command(error, [f"{key}=1"])
+
+
+def test_several_values_without_m_name_the_option():
+    error = HydraException("Ambiguous value for argument 'data.eta=0.1,0.2'\n1. To use it as ...")
+    assert explain_command(error, ["data.eta=0.1,0.2"]).startswith(
+        "data.eta=0.1,0.2: several values need -m"
+    )

@@ -139,7 +139,7 @@ def test_cosine_annealing_ends_at_zero_and_plateau_halves(run):
     "limit",
     [
         [f"+callbacks.timer._target_={LIGHTNING}.Timer", "+callbacks.timer.duration=00:00:00:02"],
-        ["+trainer.max_time=00:00:00:02"],
+        ["trainer.max_time=00:00:00:02"],
     ],
 )
 def test_timer_ends_the_training(run, limit):

@@ -21,6 +21,7 @@ from gnnsync.errors import (
     one_line,
 )
 from gnnsync.experiments.moved_keys import refuse_moved_keys
+from gnnsync.methods import METHODS
 from gnnsync.methods.base import Method
 
 # Where a user finds the parts that the method's config only refers to.
@@ -107,7 +108,11 @@ def build(cfg: DictConfig) -> tuple[Settings, Networks, Method]:
     if not callable(method):
         raise ConfigError(f"method = {cfg.method._target_}: must be a gnnsync method")
     if data.k > 1 and not getattr(method, "any_k", False):
-        raise ConfigError(f"data.k = {data.k}: {cfg.method._target_} solves k = 1 only")
+        name = getattr(method, "name", cfg.method._target_)
+        several = ", ".join(kind.name for kind in METHODS.values() if kind.any_k)
+        raise ConfigError(
+            f"data.k = {data.k}: method={name} solves k = 1 only; for k > 1 use gnnsync, {several}"
+        )
     return settings, data, method
 
 

@@ -35,6 +35,9 @@ def explain(error: HydraException, overrides: list[str]) -> str:
     if isinstance(error, OverrideParseException):
         return f"{error.override}: {first_line(error)}"
     text = str(error)
+    several = re.search(r"Ambiguous value for argument '([^']+)'", text)
+    if several:
+        return f"{several.group(1)}: several values need -m, a sweep; a list is written as [a,b]"
     unknown = re.search(r"Could not override '([^']+)'", text)
     if unknown:
         return _unknown_key(unknown.group(1), overrides)
@@ -62,13 +65,31 @@ def _unknown_key(key: str, overrides: list[str]) -> str:
         cfg = compose("config", overrides=_choices(parsed, key))
         node = OmegaConf.select(cfg, parent) if parent else cfg
     except (HydraException, OmegaConfBaseException):
-        node = None
-    if not isinstance(node, DictConfig):
         return f"{key}: no such key"
+    if not isinstance(node, DictConfig):
+        return _unknown_parent(key, cfg)
     names = [str(other) for other in node if not str(other).startswith("_")]
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return f"{key}: no such key; {hint}allowed here: {', '.join(sorted(names))}"
+
+
+def _unknown_parent(key: str, cfg: DictConfig) -> str:
+    """Name the nearest key at the place where a dotted key leaves the config."""
+    node = cfg
+    known: list[str] = []
+    for part in key.split("."):
+        if part not in node:
+            near = difflib.get_close_matches(part, [str(name) for name in node], n=1)
+            place = ".".join([*known, part])
+            hint = f"; did you mean {'.'.join([*known, near[0]])}?" if near else ""
+            return f"{key}: no such key as {place}{hint} (+{key} adds a new one)"
+        known.append(part)
+        child = node[part]
+        if not isinstance(child, DictConfig):
+            break
+        node = child
+    return f"{key}: no such key (+{key} adds a new one)"
 
 
 def _swept_group(overrides: list[Override], key: str) -> str | None:

@@ -27,7 +27,7 @@ MOVED_KEYS = {
 }
 _REASONS = {
     "trainer": "any argument of pytorch_lightning.Trainer is a key of trainer",
-    "logger": "logger is a dictionary of loggers by name",
+    "logger": "logger is a dictionary of loggers by name: choose logger=wandb, csv, ... first",
 }
 
 

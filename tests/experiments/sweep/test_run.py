@@ -63,7 +63,7 @@ def test_a_sweep_tells_what_is_new_done_and_failed(sweep, tmp_path):
 
 
 def test_points_that_make_the_same_job_are_run_once(sweep, tmp_path):
-    told = sweep("loss=upset,cycle,sum", "+trainer.profiler=null,simple")
+    told = sweep("loss=upset,cycle,sum", "trainer.profiler=null,simple")
     assert "4 jobs: 0 done, 0 failed before, 4 new; 20 further points" in told
     assert len(results(tmp_path)) == 4
 

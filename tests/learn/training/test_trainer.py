@@ -1,13 +1,16 @@
+import inspect
 import logging
 from functools import partial
 
 import pytest
 import torch
+import yaml
 from pytorch_lightning import Trainer
 from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from gnnsync.errors import ParameterError
+from gnnsync.experiments.paths import conf_dir
 from gnnsync.learn import GNNSync, Training
 from gnnsync.learn.callbacks import History, JobCheckpoint, ReplicaStopping, StepProgress
 from gnnsync.learn.callbacks.base import callbacks_of
@@ -124,3 +127,29 @@ def test_callbacks_by_name_or_in_a_list():
     assert as_list({"a": one, "b": None, "c": {"patience": 3}}) == as_list([one]) == [one]
     with pytest.raises(ParameterError, match="one progress bar"):
         as_list([one, StepProgress()])
+
+
+def test_the_config_lists_the_arguments_of_the_trainer_with_lightnings_defaults():
+    given = yaml.safe_load((conf_dir() / "trainer" / "default.yaml").read_text())
+    ours = ("max_steps", "accelerator", "devices", "precision", "limit_val_batches")
+    ours += ("log_every_n_steps", "enable_model_summary", "_target_", "_partial_")
+    parameters = inspect.signature(Trainer).parameters
+    defaults = {name: parameters[name].default for name in given if name not in ours}
+    assert {name: given[name] for name in defaults} == defaults
+    # Groups of their own, and what newer versions of Lightning have added.
+    missing = set(parameters) - set(given)
+    assert missing <= {"callbacks", "logger", "enable_autolog_hparams", "model_registry"}
+
+
+def test_an_accelerator_that_is_not_there_is_one_clear_line():
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(ParameterError, match=r"trainer\.accelerator = 'cuda': must be usable here"):
+        make_trainer(partial(Trainer, accelerator="cuda", max_steps=1), [], RunContext())
+
+
+def test_the_table_of_a_profiler_is_shown(make_multigraph, caplog):
+    method = GNNSync(training=Training(max_steps=2, options={"profiler": "simple"}))
+    with caplog.at_level("INFO"):
+        method(make_multigraph(0))
+    assert "Profiler Report" in caplog.text

@@ -59,7 +59,7 @@ class StepProgress(ProgressBar):
         if not self._enabled or not (sys.stderr.isatty() if self.bar is None else self.bar):
             return
         module: Any = pl_module
-        self._display = Progress(
+        display = Progress(
             TextColumn("training"),
             BarColumn(),
             MofNCompleteColumn(),
@@ -70,10 +70,10 @@ class StepProgress(ProgressBar):
             console=Console(stderr=True),
             auto_refresh=False,  # refreshed once per macro-step, without a thread
         )
-        self._display.start()
-        self._display.add_task(
-            "training", total=module.budget, completed=trainer.global_step, loss="-"
-        )
+        display.start()
+        # Not before it has started: Ctrl-C within `start` leaves nothing that could be stopped.
+        self._display = display
+        display.add_task("training", total=module.budget, completed=trainer.global_step, loss="-")
 
     def on_train_batch_end(self, trainer: Trainer, pl_module: LightningModule, *_: Any) -> None:
         """Show steps and the mean of the best evaluation losses."""

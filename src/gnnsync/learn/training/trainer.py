@@ -14,9 +14,11 @@ import torch
 from pytorch_lightning import Callback, LightningDataModule, Trainer
 from pytorch_lightning.callbacks import Checkpoint, ProgressBar
 from pytorch_lightning.plugins import CheckpointIO
+from pytorch_lightning.profilers import PassThroughProfiler
+from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from torch import Tensor
 
-from gnnsync.errors import ParameterError, check_integer
+from gnnsync.errors import ParameterError, check_integer, first_line
 from gnnsync.learn.callbacks import History, ReplicaStopping
 from gnnsync.learn.module import SyncModule
 from gnnsync.learn.training.checkpoint_io import AtomicCheckpointIO
@@ -123,8 +125,13 @@ def make_trainer(
     }
     if folder is not None:
         options["default_root_dir"] = str(folder)
-    with _without_notices():
-        return factory(**options)
+    try:
+        with _without_notices():
+            return factory(**options)
+    except MisconfigurationException as error:
+        accelerator = given.get("accelerator", "auto")
+        reason = f"usable here: {first_line(error)}"
+        raise ParameterError("trainer.accelerator", accelerator, reason) from None
 
 
 def fit(
@@ -153,7 +160,8 @@ def _running(trainer: Trainer) -> Iterator[None]:
     """
     handler = signal.getsignal(signal.SIGINT)
     try:
-        with _without_notices():
+        # A profiler prints its table by Lightning's log.
+        with _without_notices(isinstance(getattr(trainer, "profiler", None), PassThroughProfiler)):
             yield
     except SystemExit:
         if not trainer.interrupted:
@@ -163,14 +171,15 @@ def _running(trainer: Trainer) -> Iterator[None]:
 
 
 @contextmanager
-def _without_notices() -> Iterator[None]:
-    """Hide what Lightning says of hardware, tips and its own end, and two of its warnings.
+def _without_notices(quiet: bool = True) -> Iterator[None]:
+    """Hide what Lightning says of hardware, tips and its own end (`quiet`), and two warnings.
 
     The warnings are not about the user's code.
     """
     logger = logging.getLogger("pytorch_lightning")
     level = logger.level
-    logger.setLevel(max(level, logging.WARNING))
+    if quiet:
+        logger.setLevel(max(level, logging.WARNING))
     with warnings.catch_warnings():
         # It uses a class of torch that torch now deprecates.
         warnings.filterwarnings("ignore", message=".*isinstance.treespec, LeafSpec.*")
