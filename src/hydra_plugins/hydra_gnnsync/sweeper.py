@@ -15,7 +15,17 @@ from omegaconf import DictConfig, OmegaConf
 from gnnsync.experiments.exit_codes import FAILED
 
 
-class GnnsyncSweeper(Sweeper):
+class CheckedSweeper(Sweeper):
+    """What both sweepers share; abstract, so that Hydra does not offer it."""
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        """Keep what a sweep needs."""
+        self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
+
+
+class GnnsyncSweeper(CheckedSweeper):
     """Run every combination of the given values that has no result yet.
 
     Args:
@@ -28,18 +38,12 @@ class GnnsyncSweeper(Sweeper):
         # it composes, since several presets in one command may each set their own.
         self.max_batch_size, self.params = max_batch_size, params
 
-    def setup(
-        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
-    ) -> None:
-        """Keep what a sweep needs."""
-        self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
-
     def sweep(self, arguments: list[str]) -> None:
         """Plan the jobs, launch those that are left and summarise all of them.
 
         Args:
-            arguments: required by Hydra; the overrides are those of the config as well, where
-                Hydra's own are told apart.
+            arguments: required by Hydra; the config has the same overrides, and lists those of
+                Hydra apart.
         """
         # Loads the numerical libraries, which a start without a sweep does not need.
         from gnnsync.experiments.sweep.run import run_sweep
@@ -48,7 +52,7 @@ class GnnsyncSweeper(Sweeper):
             raise SystemExit(FAILED)
 
 
-class SearchSweeper(Sweeper):
+class SearchSweeper(CheckedSweeper):
     """hydra-optuna-sweeper, with the checks, the summary and the exit code of `GnnsyncSweeper`.
 
     Args:
@@ -57,12 +61,6 @@ class SearchSweeper(Sweeper):
 
     def __init__(self, **parameters: Any) -> None:
         self.parameters = parameters
-
-    def setup(
-        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
-    ) -> None:
-        """Keep what a search needs."""
-        self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
 
     def sweep(self, arguments: list[str]) -> None:
         """Search, then summarise the jobs.
