@@ -117,6 +117,16 @@ def check_whole_array(name: str, value: ArrayLike) -> IntArray:
     return array.astype(np.int64)
 
 
+def check_flags(name: str, value: ArrayLike, length: int) -> BoolArray:
+    """Return `value` as a bool array (length,); numbers must be 0 or 1."""
+    flags = np.asarray(value)
+    array = flags.astype(float) if flags.dtype == bool else check_array(name, value)
+    if array.shape != (length,):
+        raise GraphError(f"{name} has shape {array.shape}: must be ({length},)")
+    _reject(name, array, (array != 0) & (array != 1), "must be true or false (1 or 0)")
+    return array.astype(bool)
+
+
 def first_line(error: BaseException) -> str:
     """The first nonblank line of an error's message; the name of its class if there is none."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

@@ -14,15 +14,24 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from gnnsync.angles import reduce_angle, wrap
-from gnnsync.errors import GraphError, check_array, check_integer, check_whole_array
+from gnnsync.errors import (
+    GraphError,
+    check_array,
+    check_flags,
+    check_integer,
+    check_whole_array,
+)
 from gnnsync.topology import Triangles, distinct, find_triangles
-from gnnsync.typing import FloatArray, IntArray
+from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import networkx
     from torch_geometric.data import Data
 
 log = logging.getLogger(__name__)
+
+# Optional fields with one entry per edge.
+_EDGE_FIELDS = ("weight", "trusted", "group")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +47,7 @@ class MeasurementGraph:
         num_nodes: number of nodes n.
         weight: (m,) positive and finite, proportional to the precision of each measurement; all
             equal if not given.
+        trusted: (m,) measurements known to be inliers, such as odometry; none if not given.
         angles: (n, k) true angles, if known.
         group: (m,) the true group (set of angles) of each edge, 0..k-1, or -1 for an outlier.
         node_names: n distinct names; the node numbers if not given.
@@ -47,6 +57,7 @@ class MeasurementGraph:
     offset: FloatArray
     num_nodes: int
     weight: FloatArray | None = None
+    trusted: BoolArray | None = None
     angles: FloatArray | None = None
     group: IntArray | None = None
     node_names: tuple[Hashable, ...] | None = None
@@ -66,6 +77,8 @@ class MeasurementGraph:
                 e = int(np.argmin(weight))
                 raise GraphError(f"weight of edge {e} is {weight[e]:g}: must be greater than 0")
             self._set("weight", weight)
+        if self.trusted is not None:
+            self._set("trusted", check_flags("trusted", self.trusted, m))
         if self.angles is not None:
             angles = check_array("angles", self.angles)
             angles = angles[:, None] if angles.ndim == 1 else angles
@@ -105,11 +118,8 @@ class MeasurementGraph:
             e = int(np.argmax(loops))
             raise GraphError(f"edge {e} is a self-loop at node {self.src[e]}: remove it")
         if self.num_parallel:
-            log.info(
-                "%d of %d edges repeat a pair of nodes; each is kept as a separate measurement",
-                self.num_parallel,
-                self.num_edges,
-            )
+            repeated, m = self.num_parallel, self.num_edges
+            log.info("%d of %d edges repeat a pair of nodes; each is kept", repeated, m)
 
     # --- construction ------------------------------------------------------------------------
 
@@ -121,6 +131,7 @@ class MeasurementGraph:
         offset: ArrayLike,
         *,
         weight: ArrayLike | None = None,
+        trusted: ArrayLike | None = None,
         node_names: Sequence[Hashable] | None = None,
         angles: ArrayLike | None = None,
         group: ArrayLike | None = None,
@@ -146,6 +157,7 @@ class MeasurementGraph:
             offset=offset,  # type: ignore[arg-type]
             num_nodes=len(number),
             weight=weight,  # type: ignore[arg-type]
+            trusted=trusted,  # type: ignore[arg-type]
             angles=angles,  # type: ignore[arg-type]
             group=group,  # type: ignore[arg-type]
             node_names=tuple(number),
@@ -181,6 +193,7 @@ class MeasurementGraph:
             offset=offset.reshape(-1),
             num_nodes=int(data.num_nodes or 0),
             weight=numpy("edge_weight"),
+            trusted=numpy("edge_trusted"),
             angles=numpy("y"),
             group=numpy("edge_group"),
             node_names=getattr(data, "node_names", None),
@@ -199,7 +212,12 @@ class MeasurementGraph:
             edge_attr=torch.tensor(self.offset),
             num_nodes=self.num_nodes,
         )
-        optional = {"edge_weight": self.weight, "y": self.angles, "edge_group": self.group}
+        optional = {
+            "edge_weight": self.weight,
+            "edge_trusted": self.trusted,
+            "y": self.angles,
+            "edge_group": self.group,
+        }
         for name, value in optional.items():
             if value is not None:
                 data[name] = torch.tensor(value)
@@ -208,7 +226,7 @@ class MeasurementGraph:
         return data
 
     def to_networkx(self) -> networkx.MultiDiGraph:
-        """A directed multigraph on the node names; offset, weight, group are edge attributes."""
+        """A directed multigraph on the node names; all fields of an edge are its attributes."""
         import networkx  # slow to import, and only this conversion needs it
 
         names = self.names
@@ -216,7 +234,7 @@ class MeasurementGraph:
         for i, name in enumerate(names):
             truth = {} if self.angles is None else {"angles": tuple(self.angles[i].tolist())}
             graph.add_node(name, **truth)
-        columns = {"offset": self.offset, "weight": self.weight, "group": self.group}
+        columns = {name: getattr(self, name) for name in ("offset", *_EDGE_FIELDS)}
         present = {key: value.tolist() for key, value in columns.items() if value is not None}
         for e, (i, j) in enumerate(self.edge_index.T.tolist()):
             graph.add_edge(names[i], names[j], **{key: value[e] for key, value in present.items()})
@@ -243,12 +261,25 @@ class MeasurementGraph:
             edge_index=index[:, kept],
             offset=self.offset[kept],
             num_nodes=len(nodes),
-            weight=None if self.weight is None else self.weight[kept],
             angles=None if self.angles is None else self.angles[nodes],
-            group=None if self.group is None else self.group[kept],
             node_names=None if names is None else tuple(names[i] for i in nodes),
+            **self._edge_fields(kept),
         )
         return part, kept
+
+    def keep_edges(self, kept: IntArray | BoolArray) -> MeasurementGraph:
+        """The graph on all its nodes with these edges only, by number or by mask."""
+        return replace(
+            self,
+            edge_index=self.edge_index[:, kept],
+            offset=self.offset[kept],
+            **self._edge_fields(kept),
+        )
+
+    def _edge_fields(self, kept: IntArray | BoolArray) -> dict[str, Any]:
+        """The optional fields of some edges."""
+        present = [name for name in _EDGE_FIELDS if getattr(self, name) is not None]
+        return {name: getattr(self, name)[kept] for name in present}
 
     # --- derived quantities ------------------------------------------------------------------
 
@@ -276,6 +307,11 @@ class MeasurementGraph:
     def edge_weight(self) -> FloatArray:
         """Weights (m,): `weight`, or ones if there are none."""
         return _read_only(np.ones(self.num_edges)) if self.weight is None else self.weight
+
+    @property
+    def edge_trusted(self) -> BoolArray:
+        """Whether each edge (m,) is trusted: `trusted`, or all False if it is not given."""
+        return np.zeros(self.num_edges, bool) if self.trusted is None else self.trusted
 
     @cached_property
     def num_parallel(self) -> int:
