@@ -354,11 +354,13 @@ def test_names_are_the_node_names_or_the_numbers(triangle_and_tail):
 
 def test_trusted_edges() -> None:
     graph = MeasurementGraph([[0, 1, 2], [1, 2, 0]], np.zeros(3), 3, trusted=[1, 0, 1])
-    assert graph.trusted is not None and graph.trusted.dtype == bool
+    assert graph.trusted is not None
+    assert graph.trusted.dtype == bool
     assert graph.edge_trusted.tolist() == [True, False, True]
     assert graph.keep_edges(graph.edge_trusted).edge_index.tolist() == [[0, 2], [1, 0]]
     part, kept = graph.subgraph(np.array([0, 2]))
-    assert part.edge_trusted.tolist() == [True] and kept.tolist() == [2]
+    assert part.edge_trusted.tolist() == [True]
+    assert kept.tolist() == [2]
     assert MeasurementGraph.from_pyg(graph.to_pyg()).edge_trusted.tolist() == [True, False, True]
     assert next(iter(graph.to_networkx().edges(data=True)))[2]["trusted"] is True
     assert not MeasurementGraph([[0], [1]], [0.0], 2).edge_trusted.any()
@@ -367,7 +369,7 @@ def test_trusted_edges() -> None:
 @pytest.mark.parametrize(
     ("trusted", "message"),
     [
-        ([2, 0], r"trusted\[0\] is 2: must be true or false"),
+        ([2, 0], r"trusted\[0\] is 2.0: must be true or false"),
         ([True], r"trusted has shape \(1,\): must be \(2,\)"),
         ([np.nan, 0], "trusted"),
     ],

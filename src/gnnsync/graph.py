@@ -269,12 +269,8 @@ class MeasurementGraph:
 
     def keep_edges(self, kept: IntArray | BoolArray) -> MeasurementGraph:
         """The graph on all its nodes with these edges only, by number or by mask."""
-        return replace(
-            self,
-            edge_index=self.edge_index[:, kept],
-            offset=self.offset[kept],
-            **self._edge_fields(kept),
-        )
+        fields = self._edge_fields(kept) | {"offset": self.offset[kept]}
+        return replace(self, edge_index=self.edge_index[:, kept], **fields)
 
     def _edge_fields(self, kept: IntArray | BoolArray) -> dict[str, Any]:
         """The optional fields of some edges."""
