@@ -21,7 +21,7 @@ import gnnsync
 PACKAGE = Path(gnnsync.__file__).parent
 SOURCES = PACKAGE.parent
 LAYERS = {
-    1: "errors angles typing graph topology linalg solution metrics limits plots io",
+    1: "errors angles typing graph topology linalg solution conflicts metrics limits plots io pose_graph",
     2: "methods learn data solve",
     3: "results experiments report cli",
 }

@@ -15,18 +15,34 @@ from gnnsync.solve import solve
 
 if TYPE_CHECKING:
     from gnnsync.graph import MeasurementGraph
-    from gnnsync.io import read, write
+    from gnnsync.io import read, read_poses, write, write_poses
+    from gnnsync.pose_graph import PoseGraph, PoseSolution
     from gnnsync.solution import Solution
 
 __version__ = "0.2.0"
 
-__all__ = ["MeasurementGraph", "Solution", "__version__", "read", "solve", "write"]
+__all__ = [
+    "MeasurementGraph",
+    "PoseGraph",
+    "PoseSolution",
+    "Solution",
+    "__version__",
+    "read",
+    "read_poses",
+    "solve",
+    "write",
+    "write_poses",
+]
 
 _HOMES = {
     "MeasurementGraph": "gnnsync.graph",
+    "PoseGraph": "gnnsync.pose_graph",
+    "PoseSolution": "gnnsync.pose_graph",
     "Solution": "gnnsync.solution",
     "read": "gnnsync.io",
+    "read_poses": "gnnsync.io",
     "write": "gnnsync.io",
+    "write_poses": "gnnsync.io",
 }
 
 

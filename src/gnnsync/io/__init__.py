@@ -1,4 +1,4 @@
-"""Read and write measurement graphs, write solutions and figures, read point clouds.
+"""Read and write measurement and pose graphs, write solutions and figures, read point clouds.
 
 Reading never executes anything: no pickles are loaded, and text is parsed in bounded memory.
 """
@@ -6,14 +6,17 @@ Reading never executes anything: no pickles are loaded, and text is parsed in bo
 from gnnsync.io.figure_file import write_figure
 from gnnsync.io.graph_file import FORMATS, read, write
 from gnnsync.io.points import read_points
+from gnnsync.io.pose_file import read_poses, write_poses
 from gnnsync.io.solution_file import write_edges, write_solution
 
 __all__ = [
     "FORMATS",
     "read",
     "read_points",
+    "read_poses",
     "write",
     "write_edges",
     "write_figure",
+    "write_poses",
     "write_solution",
 ]

@@ -13,11 +13,13 @@ from gnnsync.io.mtx import read_mtx, write_mtx
 from gnnsync.io.npz import read_npz, write_npz
 from gnnsync.io.source import STDIN, Progress, Source
 from gnnsync.io.table import read_table, write_table
+from gnnsync.pose_graph import odometry_edges
 
 if TYPE_CHECKING:
     from gnnsync.graph import MeasurementGraph
 
 FORMATS = ("csv", "tsv", "g2o", "npz", "mtx")
+TRUST = ("odometry", "none")
 _ENDINGS = {f".{name}": name for name in FORMATS} | {".txt": "csv"}
 
 
@@ -26,6 +28,7 @@ def read(
     *,
     format: str | None = None,
     degrees: bool = False,
+    trust: str | None = None,
     progress: Progress | None = None,
 ) -> MeasurementGraph:
     """Read a measurement graph.
@@ -35,22 +38,27 @@ def read(
         format: csv, tsv, g2o, npz or mtx; by default the file's ending, and csv for standard
             input and `.txt`. csv and tsv both detect the separator.
         degrees: offsets are in degrees (g2o is always in radians).
+        trust: measurements known to be inliers. `odometry`: edges between consecutive whole-number
+            node names; `none`: no edge; None: `odometry` for g2o, else those that the file's own
+            field `trusted` names.
         progress: called with (bytes read, bytes in total) while a text format is read.
 
     Raises:
         DataFileError: the file cannot be read; the message states file, line and field.
     """
     source = Source(path, progress)
-    kind = _format(source, format)
+    kind = file_format(source, format)
     if kind == "g2o":
         if degrees:
             raise source.error("g2o is in radians by definition: leave out degrees")
-        return read_g2o(source)
+        return trust_edges(read_g2o(source), trust or "odometry")
     if kind == "npz":
-        return read_npz(source, degrees)
-    if kind == "mtx":
-        return read_mtx(source, degrees)
-    return read_table(source, degrees)
+        graph = read_npz(source, degrees)
+    elif kind == "mtx":
+        graph = read_mtx(source, degrees)
+    else:
+        graph = read_table(source, degrees)
+    return trust_edges(graph, trust)
 
 
 def write(
@@ -65,7 +73,7 @@ def write(
     Fields that the format cannot hold raise `DataFileError`, except the true angles, which are
     dropped by all formats but `.npz`.
     """
-    kind = _format(Source(path), format)
+    kind = file_format(Source(path), format)
     if kind == "g2o" and degrees:
         raise DataFileError(f"{path}: g2o is in radians by definition: leave out degrees")
     with atomic_output(path, "wb" if kind == "npz" else "w") as handle:
@@ -79,7 +87,18 @@ def write(
             write_table(graph, handle, "\t" if kind == "tsv" else ",", degrees)
 
 
-def _format(source: Source, format: str | None) -> str:
+def trust_edges(graph: MeasurementGraph, trust: str | None) -> MeasurementGraph:
+    """The graph with the trusted edges that `trust` names (see `read`); None changes nothing."""
+    if trust is None:
+        return graph
+    if check_choice("trust", trust, TRUST) == "none":
+        return graph if graph.trusted is None else graph.replace(trusted=None)
+    odometry = odometry_edges(graph)
+    return graph.replace(trusted=odometry if odometry.any() else None)
+
+
+def file_format(source: Source, format: str | None) -> str:
+    """Format of a file by its ending, or the one that is named."""
     if format is not None:
         return check_choice("format", format, FORMATS)
     if source.path == STDIN:

@@ -44,8 +44,8 @@ def read_mtx(source: Source, degrees: bool = False) -> MeasurementGraph:
 
 
 def write_mtx(graph: MeasurementGraph, handle: TextIO, degrees: bool = False) -> None:
-    """Write the offsets; a graph with weights, groups or node names is refused."""
-    for name in ("weight", "group", "node_names"):
+    """Write the offsets; a graph with weights, trusted edges, groups or node names is refused."""
+    for name in ("weight", "trusted", "group", "node_names"):
         if getattr(graph, name) is not None:
             raise DataFileError(f".mtx cannot hold {name}: write .npz, or replace it by None")
     handle.write("%%MatrixMarket matrix coordinate real general\n")

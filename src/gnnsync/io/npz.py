@@ -14,7 +14,7 @@ from gnnsync.errors import DataFileError, GnnsyncError, first_line
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.source import STDIN, Source
 
-_OPTIONAL = ("weight", "angles", "group")
+_OPTIONAL = ("weight", "trusted", "angles", "group")
 _BROKEN = (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, MemoryError)
 
 

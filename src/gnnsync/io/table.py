@@ -14,7 +14,7 @@ from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.numbers import is_number, number_problem
 from gnnsync.io.source import Source, shorten
-from gnnsync.typing import FloatArray, IntArray
+from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 ALIASES = {
     "src": ("src", "source", "from"),
@@ -22,17 +22,21 @@ ALIASES = {
     "offset": ("offset",),
     "weight": ("weight",),
     "group": ("group",),
+    "trusted": ("trusted", "trust", "known_inlier"),
 }
 _REQUIRED = ("src", "dst", "offset")
+_NUMBERS = ("offset", "weight", "group")
+_TRUE, _FALSE = ("1", "true", "yes"), ("0", "false", "no")
 
 
 def read_table(source: Source, degrees: bool = False) -> MeasurementGraph:
     """Read lines `src,dst,offset[,weight]`: theta[src] - theta[dst] = offset.
 
     The first line determines the separator (comma, tab, semicolon, else white space) and whether
-    there is a header. A header lists the columns in any order, may include `group`, and columns
-    of other names are ignored. Node names are text, and nodes are numbered by first appearance;
-    if all names are whole numbers, they become integers and are sorted.
+    there is a header. A header lists the columns in any order, may include `group` and `trusted`
+    (1/0, true/false or yes/no), and columns of other names are ignored. Node names are text, and
+    nodes are numbered by first appearance; if all names are whole numbers, they become integers
+    and are sorted.
     """
     columns = _Columns()
     for first_line, lines in source.blocks():
@@ -42,6 +46,7 @@ def read_table(source: Source, degrees: bool = False) -> MeasurementGraph:
     offset = np.concatenate(columns.offset)
     weight = np.concatenate(columns.weight) if columns.weight else None
     group = np.concatenate(columns.group).astype(np.int64) if columns.group else None
+    trusted = np.concatenate(columns.trusted) if columns.trusted else None
     index = np.concatenate(columns.index, axis=1)
     names, order = node_names(list(columns.number))
     return MeasurementGraph(
@@ -49,6 +54,7 @@ def read_table(source: Source, degrees: bool = False) -> MeasurementGraph:
         np.radians(offset) if degrees else offset,
         len(order),
         weight=weight,
+        trusted=trusted,
         group=group,
         node_names=names,
     )
@@ -57,7 +63,7 @@ def read_table(source: Source, degrees: bool = False) -> MeasurementGraph:
 def write_table(
     graph: MeasurementGraph, handle: TextIO, delimiter: str = ",", degrees: bool = False
 ) -> None:
-    """Write `src,dst,offset[,weight][,group]` with a header.
+    """Write `src,dst,offset[,weight][,group][,trusted]` with a header.
 
     Numbers keep all their digits. The format has no true angles.
     """
@@ -80,6 +86,8 @@ def write_table(
         columns["weight"] = graph.weight.tolist()
     if graph.group is not None:
         columns["group"] = graph.group.tolist()
+    if graph.trusted is not None:
+        columns["trusted"] = graph.trusted.astype(int).tolist()
     writer = csv.writer(handle, delimiter=delimiter, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
@@ -116,6 +124,7 @@ class _Columns:
     offset: list[FloatArray] = field(default_factory=list)
     weight: list[FloatArray] = field(default_factory=list)
     group: list[FloatArray] = field(default_factory=list)
+    trusted: list[BoolArray] = field(default_factory=list)
 
     def add(self, source: Source, first_line: int, lines: list[str]) -> None:
         if not self.width:
@@ -135,9 +144,10 @@ class _Columns:
             src, dst = (list(map(str.strip, column[self.place[name]])) for name in ("src", "dst"))
             numbers: dict[str, FloatArray] = {
                 name: np.array(list(map(float, column[self.place[name]])))
-                for name in ("offset", "weight", "group")
+                for name in _NUMBERS
                 if name in self.place
             }
+            trusted = self._trusted(column)
         except ValueError:
             self._explain(source, first_line, rows)
             raise
@@ -151,6 +161,17 @@ class _Columns:
         self.index.append(np.stack(sides))
         for name, values in numbers.items():
             getattr(self, name).append(values)
+        if trusted is not None:
+            self.trusted.append(trusted)
+
+    def _trusted(self, column: list[tuple[str, ...]]) -> BoolArray | None:
+        """The column `trusted`, if there is one; raises `ValueError` if an entry is neither."""
+        if "trusted" not in self.place:
+            return None
+        words = [text.strip().lower() for text in column[self.place["trusted"]]]
+        if not set(words) <= {*_TRUE, *_FALSE}:
+            raise ValueError
+        return np.array([word in _TRUE for word in words])
 
     def _learn_layout(self, source: Source, line: int, first: str) -> bool:
         """Find separator and columns from the first line; returns whether it is a header."""
@@ -224,6 +245,9 @@ def _problem(name: str, text: str) -> str | None:
     """Error message for a field that is wrong; None if it is right."""
     if name in ("src", "dst"):
         return None if text else f"{name} is empty: name a node"
+    if name == "trusted":
+        known = text.lower() in (*_TRUE, *_FALSE)
+        return None if known else f"trusted {shorten(text)} must be 1 or 0 (true/false, yes/no)"
     problem = number_problem(name, text)
     if problem is not None:
         return problem

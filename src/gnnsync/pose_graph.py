@@ -1,0 +1,230 @@
+"""PoseGraph: measured relative poses in the plane, and the poses estimated from them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gnnsync.angles import circular_distance, wrap
+from gnnsync.errors import GraphError, check_array
+from gnnsync.graph import MeasurementGraph
+from gnnsync.solution import Solution
+from gnnsync.typing import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Relative size of a negative eigenvalue, or of an asymmetry, that is rounding of a file's digits.
+_ROUNDING = 1e-6
+# A stated heading may differ from the offset of the graph by this much, in radians: rounding.
+_SAME_ANGLE = 1e-9
+# Whole numbers below this, and their differences, fit in 64 bits.
+_LARGEST_NAME = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class PoseGraph:
+    """n poses (x, y, θ) and m measured relative poses.
+
+    Edge e joins i = `rotations.dst[e]` to j = `rotations.src[e]` and measures pose j in the frame
+    of pose i: R(θ_i)ᵀ (p_j - p_i) ≈ `translation[e]` and θ_j - θ_i ≈ `heading[e]`. Immutable.
+
+    Args:
+        rotations: the measured headings as a graph of offsets: src = j, dst = i, offset = dθ; its
+            `trusted` edges are the odometry.
+        translation: (m, 2) position of j seen from i.
+        information: (m, 3, 3) inverse covariance of (dx, dy, dθ), symmetric positive semidefinite.
+        heading: (m,) dθ as a file states it, not reduced to [0, 2π); from the offsets by default.
+        initial: (n, 3) initial guess of the poses; NaN for a pose that has none.
+        fixed: names of the poses that are held fixed.
+    """
+
+    rotations: MeasurementGraph
+    translation: FloatArray
+    information: FloatArray
+    heading: FloatArray | None = None
+    initial: FloatArray | None = None
+    fixed: tuple[Hashable, ...] = ()
+
+    def __post_init__(self) -> None:
+        n, m = self.num_poses, self.num_edges
+        self._set("translation", check_array("translation", self.translation, (m, 2)))
+        self._set("information", check_array("information", self.information, (m, 3, 3)))
+        wrong = indefinite(self.information)
+        if wrong is not None:
+            raise GraphError(f"information[{wrong}] is not symmetric positive semidefinite")
+        offset = self.rotations.offset
+        heading = wrap(offset) if self.heading is None else self.heading
+        self._set("heading", check_array("heading", heading, (m,)))
+        differs = circular_distance(self.measured_heading, offset) > _SAME_ANGLE
+        if differs.any():
+            e = int(np.argmax(differs))
+            raise GraphError(
+                f"heading[{e}] is {self.measured_heading[e]:g} and offset[{e}] of the rotations "
+                f"{offset[e]:g}: must agree mod 2π"
+            )
+        if self.initial is not None:
+            initial = np.asarray(self.initial, dtype=np.float64)
+            absent = np.isnan(initial)
+            check_array("initial", np.where(absent, 0.0, initial), (n, 3))
+            if (absent.any(axis=1) != absent.all(axis=1)).any():
+                raise GraphError("initial is NaN in a part of a row: must be whole or all NaN")
+            self._set("initial", initial)
+        known = set(self.rotations.names)
+        for name in self.fixed:
+            if name not in known:
+                raise GraphError(f"fixed has {name!r}: must be the name of a pose")
+
+    def _set(self, name: str, value: FloatArray) -> None:
+        copy = np.array(value, order="C")
+        copy.flags.writeable = False
+        object.__setattr__(self, name, copy)
+
+    @property
+    def num_poses(self) -> int:
+        """Number n of poses."""
+        return self.rotations.num_nodes
+
+    @property
+    def num_edges(self) -> int:
+        """Number m of measurements."""
+        return self.rotations.num_edges
+
+    @property
+    def measured_heading(self) -> FloatArray:
+        """Measured θ_j - θ_i (m,) in radians."""
+        assert self.heading is not None
+        return self.heading
+
+    @property
+    def closures(self) -> BoolArray:
+        """Edges (m,) that are not trusted: loop closures, and odometry that is not trusted."""
+        return ~self.rotations.edge_trusted
+
+    def keep_edges(self, kept: IntArray | BoolArray) -> PoseGraph:
+        """The graph on all its poses with these edges only, by number or by mask."""
+        return replace(
+            self,
+            rotations=self.rotations.keep_edges(kept),
+            translation=self.translation[kept],
+            information=self.information[kept],
+            heading=self.measured_heading[kept],
+        )
+
+    def add_edges(
+        self,
+        start: IntArray,
+        end: IntArray,
+        measured: ArrayLike,
+        information: ArrayLike,
+    ) -> PoseGraph:
+        """The graph with further measurements at the end, none of them trusted.
+
+        Args:
+            start: (a,) numbers of the poses i.
+            end: (a,) numbers of the poses j.
+            measured: (a, 3) pose (dx, dy, dθ) of j seen from i.
+            information: (a, 3, 3).
+        """
+        a = len(start)
+        pose = check_array("measured", measured, (a, 3))
+        more = check_array("information", information, (a, 3, 3))
+        old = self.rotations
+        changes: dict[str, Any] = {
+            "edge_index": np.concatenate([old.edge_index, np.stack([end, start])], axis=1),
+            "offset": np.concatenate([old.offset, pose[:, 2]]),
+        }
+        if old.weight is not None:
+            changes["weight"] = np.concatenate([old.weight, more[:, 2, 2]])
+        if old.trusted is not None:
+            changes["trusted"] = np.concatenate([old.trusted, np.zeros(a, bool)])
+        return replace(
+            self,
+            rotations=old.replace(**changes),
+            translation=np.concatenate([self.translation, pose[:, :2]]),
+            information=np.concatenate([self.information, more]),
+            heading=np.concatenate([self.measured_heading, pose[:, 2]]),
+        )
+
+    def replace(self, **changes: Any) -> PoseGraph:
+        """A copy with some fields changed, validated again."""
+        return replace(self, **changes)
+
+    def __repr__(self) -> str:
+        trusted = int(self.rotations.edge_trusted.sum())
+        return f"PoseGraph(poses={self.num_poses}, edges={self.num_edges}, trusted={trusted})"
+
+
+@dataclass(frozen=True, eq=False)
+class PoseSolution:
+    """Estimated poses, and which measurements they rest on.
+
+    Poses are comparable within a connected component only; the first pose of a component keeps
+    its initial place (the origin if it has none).
+
+    Args:
+        poses: (n, 3) x, y, θ with θ in [-π, π).
+        headings: the solution for the headings alone, from which the poses were computed.
+        edge_confidence: (m,) probability that each measurement is an inlier.
+        accepted: (m,) measurements with a confidence of at least 1/2; the others have no
+            influence on the poses.
+        cost: ½ Σ rᵀ Ω r over the accepted measurements, with the stated information Ω.
+        information_scale: factors by which the stated information of odometry and of closures
+            has to be multiplied to agree with the residuals.
+        converged: whether the last optimisation met its tolerance.
+        iterations: steps of Gauss–Newton in total.
+        seconds: wall time.
+    """
+
+    poses: FloatArray
+    headings: Solution
+    edge_confidence: FloatArray
+    accepted: BoolArray
+    cost: float
+    information_scale: tuple[float, float] = (1.0, 1.0)
+    converged: bool = True
+    iterations: int = 0
+    seconds: float = 0.0
+
+    def plot(self, graph: PoseGraph) -> Figure:
+        """A Matplotlib figure of the trajectory with accepted and rejected closures."""
+        # Matplotlib is slow to import, and only this method needs it.
+        from gnnsync.plots.trajectory import trajectory_figure
+
+        return trajectory_figure(self, graph)
+
+    def __repr__(self) -> str:
+        rejected = int((~self.accepted).sum())
+        return (
+            f"PoseSolution(poses={len(self.poses)}, cost={self.cost:.6g}, rejected={rejected}, "
+            f"converged={self.converged}, seconds={self.seconds:.3g})"
+        )
+
+
+def odometry_edges(graph: MeasurementGraph) -> BoolArray:
+    """Edges (m,) between consecutive whole-number node names, |i - j| = 1: the odometry.
+
+    Of several edges between the same two nodes only the first counts.
+    """
+    whole = [isinstance(name, int) and abs(name) < _LARGEST_NAME for name in graph.names]
+    number = [name if ok else 0 for name, ok in zip(graph.names, whole, strict=True)]
+    ends = np.array(number, dtype=np.int64)[graph.edge_index]
+    consecutive = np.array(whole)[graph.edge_index].all(axis=0) & (np.abs(ends[0] - ends[1]) == 1)
+    edges = np.flatnonzero(consecutive)
+    first = edges[np.unique(ends.min(axis=0)[edges], return_index=True)[1]]
+    found = np.zeros(graph.num_edges, bool)
+    found[first] = True
+    return found
+
+
+def indefinite(information: FloatArray) -> int | None:
+    """The first of the matrices (m, 3, 3) that is not symmetric positive semidefinite, or None."""
+    size = np.abs(information).max(axis=(1, 2), initial=0.0)
+    asymmetry = np.abs(information - information.transpose(0, 2, 1)).max(axis=(1, 2), initial=0.0)
+    least = np.linalg.eigvalsh(information)[:, 0]
+    wrong = (asymmetry > _ROUNDING * size) | (least < -_ROUNDING * size)
+    return int(np.argmax(wrong)) if wrong.any() else None
