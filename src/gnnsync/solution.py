@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gnnsync.angles import reduce_angle
+from gnnsync.conflicts import Conflicts, edge_sigma, estimate_sigma, find_conflicts
+from gnnsync.errors import GraphError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.metrics import estimate_outliers
 from gnnsync.typing import FloatArray, IntArray
@@ -43,6 +46,7 @@ class Solution:
         node_confidence: (n,) in [0, 1], the probability that a node's angles (of all k groups)
             are within `NODE_TOLERANCE` of the truth, up to the common rotation of its component;
             None if the method does not estimate it.
+        graph: the measurements that were solved; None in a solution built without them.
     """
 
     angles: FloatArray
@@ -55,6 +59,7 @@ class Solution:
     seconds: float = 0.0
     diagnostics: dict[str, float] = field(default_factory=dict)
     node_confidence: FloatArray | None = None
+    graph: MeasurementGraph | None = field(default=None, repr=False)
 
     @classmethod
     def from_angles(
@@ -75,28 +80,69 @@ class Solution:
         group = residual.argmin(axis=1)
         if edge_confidence is None:
             edge_confidence = (1.0 + np.cos(residual.min(axis=1))) / 2.0
-        return cls(angles, edge_confidence, group, graph.components, **fields)
+        return cls(angles, edge_confidence, group, graph.components, graph=graph, **fields)
 
     @property
     def k(self) -> int:
         """Number of groups (sets of angles)."""
         return self.angles.shape[1]
 
-    def residual(self, graph: MeasurementGraph) -> FloatArray:
-        """Residual (m,) of each edge of `graph` for the group it is assigned to, in [-π, π)."""
-        return np.take_along_axis(
-            graph.residual(self.angles), self.edge_group[:, None], axis=1
-        ).ravel()
+    def residual(self, graph: MeasurementGraph | None = None) -> FloatArray:
+        """Residual (m,) of each edge for the group it is assigned to, in [-π, π).
+
+        `graph` is the solution's own if not given.
+        """
+        of_groups = self._measured(graph).residual(self.angles)
+        return np.take_along_axis(of_groups, self.edge_group[:, None], axis=1).ravel()
+
+    def conflicts(
+        self,
+        edge: int | tuple[Hashable, Hashable],
+        graph: MeasurementGraph | None = None,
+        *,
+        most: int = 10,
+    ) -> Conflicts:
+        """The cycles of other measurements that speak for and against one; `print` them.
+
+        The noise σ of an inlier of mean weight is the method's own, `diagnostics["sigma"]` (and
+        `diagnostics["sigma_trusted"]` for trusted edges, if there), else it is estimated from the
+        residuals. For k > 1 only cycles within the group of the measurement count.
+
+        Args:
+            edge: number of the measurement, or the names of its two nodes.
+            graph: the measurements; the solution's own if not given.
+            most: number of cycles of either kind, see `gnnsync.conflicts.Conflicts`.
+        """
+        graph = self._measured(graph)
+        sigma = self.diagnostics.get("sigma")
+        if sigma is None:
+            sigma = estimate_sigma(graph, self.residual(graph), self.k)
+        return find_conflicts(
+            graph,
+            edge,
+            self.edge_confidence,
+            edge_sigma(graph, sigma, self.diagnostics.get("sigma_trusted")),
+            group=self.edge_group,
+            most=most,
+        )
 
     def plot(self, graph: MeasurementGraph | None = None) -> Figure:
-        """A Matplotlib figure of the angles and edge confidences; with `graph`, also of residuals.
+        """A Matplotlib figure of residuals, angles and edge confidences.
 
-        Save it with `figure.savefig("solution.png")`.
+        `graph` is the solution's own if not given; without any, residuals are not drawn. Save it
+        with `figure.savefig("solution.png")`.
         """
         # Matplotlib is slow to import, and only this method needs it.
         from gnnsync.plots.solution import solution_figure
 
-        return solution_figure(self, graph)
+        return solution_figure(self, self.graph if graph is None else graph)
+
+    def _measured(self, graph: MeasurementGraph | None) -> MeasurementGraph:
+        """The graph if given, else the solution's own."""
+        found = self.graph if graph is None else graph
+        if found is None:
+            raise GraphError("the solution has no graph: give it as `graph`")
+        return found
 
     def replace(self, **changes: Any) -> Solution:
         """A copy with some fields changed."""
