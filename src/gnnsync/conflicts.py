@@ -29,9 +29,6 @@ from gnnsync.typing import BoolArray, FloatArray, IntArray
 BELIEVED = 0.5
 # Least standard deviation of one measurement, in radians: exact data have no noise to divide by.
 _LEAST_SIGMA = 1e-6
-# Degrees of freedom left for σ are at least this part of the inliers: a sparse graph has hardly
-# more inliers than angles, and σ would otherwise diverge.
-_LEAST_FREEDOM = 0.3
 # Least confidence in a cost: a path may lead through measurements of confidence 0.
 _LEAST_CONFIDENCE = 1e-3
 # Windings of the circle over which the normal density is summed: enough for σ up to 2π.
@@ -205,14 +202,17 @@ def edge_sigma(
 def estimate_sigma(graph: MeasurementGraph, residual: FloatArray, groups: int = 1) -> float:
     """σ of the inliers at the mean weight, from the residuals (m,) of fitted angles.
 
-    The fit absorbs noise: of M inliers and n·k angles with c components, M - (n - c)·k degrees of
-    freedom are left.
+    Of m measurements, n·k angles and c components, d = m - (n - c)·k degrees of freedom are left.
+    The d largest standardised residuals hold nearly all of Σ w r², whether the fit spreads it (least
+    squares) or makes n - c residuals vanish (least absolute values). σ is the scale of the inliers
+    among them, in the mixture of `estimate_outliers`; 0 if no cycle leaves any freedom.
     """
-    weight = graph.edge_weight / graph.edge_weight.mean() if graph.num_edges else graph.edge_weight
-    outliers, noise = estimate_outliers(np.sqrt(weight) * residual)
-    inliers = (1.0 - outliers) * graph.num_edges
-    freedom = inliers - groups * (graph.num_nodes - graph.num_components)
-    return noise * float(np.sqrt(inliers / max(freedom, _LEAST_FREEDOM * inliers, 1.0)))
+    freedom = graph.num_edges - groups * (graph.num_nodes - graph.num_components)
+    if freedom <= 0:
+        return 0.0
+    weight = graph.edge_weight / graph.edge_weight.mean()
+    size = np.sort(np.sqrt(weight) * np.abs(residual))
+    return estimate_outliers(size[-freedom:])[1]
 
 
 class _Search:
