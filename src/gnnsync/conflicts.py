@@ -203,9 +203,9 @@ def estimate_sigma(graph: MeasurementGraph, residual: FloatArray, groups: int = 
     """σ of the inliers at the mean weight, from the residuals (m,) of fitted angles.
 
     Of m measurements, n·k angles and c components, d = m - (n - c)·k degrees of freedom are left.
-    The d largest standardised residuals hold nearly all of Σ w r², whether the fit spreads it (least
-    squares) or makes n - c residuals vanish (least absolute values). σ is the scale of the inliers
-    among them, in the mixture of `estimate_outliers`; 0 if no cycle leaves any freedom.
+    The d largest standardised residuals hold nearly all of Σ w r², whether the fit spreads it
+    (least squares) or makes n - c residuals vanish (least absolute values). σ is the scale of the
+    inliers among them, in the mixture of `estimate_outliers`; 0 if no cycle leaves any freedom.
     """
     freedom = graph.num_edges - groups * (graph.num_nodes - graph.num_components)
     if freedom <= 0:
