@@ -33,6 +33,8 @@ _LEAST_COSINE = 1e-6
 _TINY = 1e-30
 # Log probabilities with less curvature than this at their peak are flat.
 _FLAT = -1e-9
+# Powers of exp(-ia) that are kept between sweeps (64 MB); more are computed again each time.
+_LARGE_ROTATIONS = 1 << 23
 # Entries of a message table that are worked on at a time: they fit a processor cache.
 _BLOCK = 1 << 17
 
@@ -85,6 +87,7 @@ class Messages:
         self.variance_factor = None if graph.weight is None else (1.0 / weight)[self.edge]
         self.messages: list[Table | None] = [None] * self.k
         self.log_prior: list[Table | None] = [None] * self.k
+        self._rotations: dict[tuple[int, int], NDArray[np.complex64]] = {}
         self._background_from(np.ones((m, self.k)))
 
     @property
@@ -113,10 +116,13 @@ class Messages:
         """Update all messages once; returns the mean absolute change."""
         change = 0.0
         for group in range(self.k):
-            old, belief = self._table(group), self._log_belief(group)
+            old, belief = self._table(group), _scaled_exp(self._log_belief(group))
             table, moved = np.empty_like(old), 0.0
             for arcs in self._blocks(len(old)):
-                cavity = _normalised(belief[self.tail[arcs]] - np.log(old[self.back[arcs]]))
+                # A message is at least the background, so that beliefs may be divided by it; where
+                # they underflow, 1e-38 below their peak, the quotient is negligible too.
+                cavity = belief.take(self.tail[arcs], axis=0)
+                cavity /= old.take(self.back[arcs], axis=0)
                 new = self._mixed(group, self._carried(group, cavity, arcs), arcs)
                 new -= old[arcs]
                 new *= 1.0 - _DAMPING
@@ -169,25 +175,38 @@ class Messages:
 
     def marginals(self) -> FloatArray:
         """Probabilities (n, k, B) of every node's bins, relative to `origin`."""
-        tables = [_normalised(self._log_belief(group)) for group in range(self.k)]
-        return np.stack(tables, axis=1).astype(np.float64) / self.bins
+        tables = [_scaled_exp(self._log_belief(group)) for group in range(self.k)]
+        weights = np.stack(tables, axis=1).astype(np.float64)
+        return weights / weights.sum(axis=2, keepdims=True)
 
     def _edge_densities(self, *, noise: bool) -> tuple[FloatArray, FloatArray]:
-        """Density (m, k) of each offset under the beliefs; the same times cos δ, if `noise`."""
+        """Density (m, k) of each offset under the beliefs; the same times cos δ, if `noise`.
+
+        Sums over bins of products of two densities, computed as sums over Fourier coefficients.
+        """
         m = self.graph.num_edges
         fit, cosine = np.empty((m, self.k)), np.zeros((m, self.k))
         forward = np.flatnonzero(self.back > np.arange(2 * m))  # one arc of each edge is enough
+        # Coefficients other than the first and the last stand for their conjugates too.
+        twice = np.full(self.bins // 2 + 1, 2.0, dtype=np.float32)
+        twice[[0, -1]] = 1.0
         for group in range(self.k):
-            table, belief = self._table(group), self._log_belief(group)
+            table, belief = self._table(group), _scaled_exp(self._log_belief(group))
             for block in self._blocks(m):
                 arcs = forward[block]
                 edge = self.edge[arcs]
-                cavity = _normalised(belief[self.tail[arcs]] - np.log(table[self.back[arcs]]))
-                other = _normalised(belief[self.head[arcs]] - np.log(table[arcs]))
-                fit[edge, group] = (self._carried(group, cavity, arcs) * other).mean(axis=1)
+                cavity = belief.take(self.tail[arcs], axis=0)
+                cavity /= table.take(self.back[arcs], axis=0)
+                other = belief.take(self.head[arcs], axis=0)
+                other /= table.take(arcs, axis=0)
+                there, here = fft.rfft(cavity, axis=1), fft.rfft(other, axis=1)
+                scale = there[:, 0].real * here[:, 0].real
+                there *= self._rotation(group, arcs)
+                product = there.real * here.real + there.imag * here.imag
+                product *= twice
+                fit[edge, group] = _row_dot(product, self._blur(arcs)) / scale
                 if noise:
-                    tilted = self._carried(group, cavity, arcs, tilted=True)
-                    cosine[edge, group] = (tilted * other).mean(axis=1)
+                    cosine[edge, group] = _row_dot(product, self._blur(arcs, tilted=True)) / scale
         return np.maximum(fit, _TINY), cosine
 
     def _blocks(self, rows: int) -> Iterator[slice]:
@@ -217,17 +236,20 @@ class Messages:
         prior = self.log_prior[group]
         return belief if prior is None else belief + prior
 
-    def _carried(
-        self,
-        group: int,
-        cavity: Table,
-        arcs: IntArray | slice,
-        *,
-        tilted: bool = False,
-    ) -> Table:
-        """Beliefs of arcs shifted by their offsets and convolved with the noise law.
+    def _carried(self, group: int, cavity: Table, arcs: slice) -> Table:
+        """Beliefs of arcs, of any scale, shifted by their offsets and convolved with the noise."""
+        spectrum = fft.rfft(cavity, axis=1)
+        # The zeroth coefficient is the sum of the bins: divided by the mean, a density.
+        spectrum *= (self.bins / spectrum[:, 0].real)[:, None]
+        spectrum *= self._rotation(group, arcs)
+        spectrum *= self._blur(arcs)
+        carried = fft.irfft(spectrum, n=self.bins, axis=1)
+        return np.maximum(carried, 0.0, out=carried)
 
-        `tilted` multiplies the noise law by the cosine of the noise.
+    def _blur(self, arcs: IntArray | slice, *, tilted: bool = False) -> Table:
+        """Fourier coefficients of the noise law; `tilted` multiplies it by the cosine of the noise.
+
+        (B/2 + 1,), or a row for each arc if edges have weights.
         """
         order = np.arange(self.bins // 2 + 1, dtype=np.float64)
         variance = max(self.sigma, self.least_sigma) ** 2
@@ -239,16 +261,18 @@ class Messages:
 
         # The Fourier coefficients of cos(δ)·N(δ) are the means of the neighbouring ones of N.
         factor = 0.5 * (blur(order - 1) + blur(order + 1)) if tilted else blur(order)
-        # Powers of exp(-ia) by repeated multiplication would lose accuracy; one exp is as cheap.
-        phase = order.astype(np.float32) * self.shift[arcs, group, None].astype(np.float32)
-        spectrum = fft.rfft(cavity, axis=1)
-        rotation = np.empty(phase.shape, dtype=np.complex64)
-        np.cos(phase, out=rotation.real)
-        np.sin(phase, out=rotation.imag)
-        spectrum *= np.conj(rotation, out=rotation)
-        spectrum *= factor.astype(np.float32)
-        carried = fft.irfft(spectrum, n=self.bins, axis=1)
-        return np.maximum(carried, 0.0, out=carried) if not tilted else carried
+        return factor.astype(np.float32)
+
+    def _rotation(self, group: int, arcs: IntArray | slice) -> NDArray[np.complex64]:
+        """exp(-iqa) for the frequencies q = 0..B/2 and the shifts a of arcs; kept if small."""
+        frequencies = self.bins // 2 + 1
+        if len(self.tail) * frequencies * self.k > _LARGE_ROTATIONS:
+            return _powers(self.shift[arcs, group], frequencies)
+        kept = self._rotations.get((group, frequencies))
+        if kept is None:
+            kept = _powers(self.shift[:, group], frequencies)
+            self._rotations[group, frequencies] = kept
+        return kept[arcs]
 
     def _mixed(self, group: int, carried: Table, arcs: slice) -> Table:
         """c + (1 - c)·carried, in place."""
@@ -282,9 +306,22 @@ def point_estimates(
     return mode, wrap(origin + np.angle(mean)), np.abs(mean)
 
 
-def _normalised(log_table: Table) -> Table:
-    """exp of each row, scaled to mean 1; in place."""
+def _powers(shift: FloatArray, count: int) -> NDArray[np.complex64]:
+    """exp(-iqa) (arcs, count) of shifts a (arcs,) for q = 0..count - 1."""
+    # By repeated multiplication accuracy would be lost; the real functions are as fast.
+    phase = np.arange(count, dtype=np.float32) * shift[:, None].astype(np.float32)
+    power = np.empty(phase.shape, dtype=np.complex64)
+    np.cos(phase, out=power.real)
+    np.sin(phase, out=power.imag)
+    return np.conj(power, out=power)
+
+
+def _row_dot(rows: Table, factor: Table) -> Table:
+    """Sum (r,) of each row (r, c) times a factor (c,) or (r, c)."""
+    return rows @ factor if factor.ndim == 1 else np.einsum("ij,ij->i", rows, factor)
+
+
+def _scaled_exp(log_table: Table) -> Table:
+    """exp of each row, scaled to maximum 1; in place."""
     log_table -= log_table.max(axis=1, keepdims=True)
-    np.exp(log_table, out=log_table)
-    log_table /= log_table.mean(axis=1, keepdims=True)
-    return log_table
+    return np.exp(log_table, out=log_table)
