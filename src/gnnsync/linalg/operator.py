@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.factor import LaplacianFactor
 from gnnsync.typing import ComplexArray, FloatArray
 
 
@@ -35,6 +36,8 @@ class EdgeOperator:
         self._indptr = pattern.indptr.astype(np.int32)
         self._indices = graph.edge_index[::-1].ravel()[order].astype(np.int32)
         self._sign = np.where(order < m, 1.0, -1.0)
+        # Set by `laplacian` on graphs where conjugate gradients converge slowly.
+        self.factor: LaplacianFactor | None = None
 
     @cached_property
     def phase(self) -> ComplexArray:
@@ -68,6 +71,10 @@ class EdgeOperator:
         rotated = self._edge_phase * phase[self.dst]
         gap = phase[self.src] - rotated
         return gap.real**2 + gap.imag**2
+
+    def residual_phase(self, phase: ComplexArray) -> ComplexArray:
+        """exp(i·residual) (m,) of the edges for unit complex numbers z (n,)."""
+        return phase[self.src] * (self._edge_phase * phase[self.dst]).conj()
 
     @cached_property
     def _edge_phase(self) -> ComplexArray:

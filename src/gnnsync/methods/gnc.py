@@ -22,8 +22,9 @@ from gnnsync.typing import FloatArray
 # rounds of the fusion.
 _GRID, _MOST_FREQUENCIES = 256, 16
 _FUSION_ROUNDS = 2
-# Conjugate gradient steps per least squares solve; the next iteration continues from there.
-_SOLVE_STEPS = 100
+# Conjugate gradient steps per least squares solve and their relative accuracy; the next iteration
+# continues from there.
+_SOLVE_STEPS, _SOLVE_ACCURACY = 200, 1e-4
 # The scale stops falling at this many times the noise of the inliers, or at the radians given:
 # EM under the mixture model continues from there.
 _LAST_SCALE_SIGMAS, _LAST_SCALE = 3.0, 0.02
@@ -91,7 +92,9 @@ class GNC(ClassicalMethod):
             if k > 1:
                 trust = trust**2 / np.maximum(trust.sum(axis=1, keepdims=True), _LEAST_TOTAL)
             trust *= graph.edge_weight[:, None]
-            step = gauss_newton_step(operator, trust, residual, max_iterations=_SOLVE_STEPS)
+            step = gauss_newton_step(
+                operator, trust, residual, max_iterations=_SOLVE_STEPS, tol=_SOLVE_ACCURACY
+            )
             angles = wrap(angles + step)
             noise = np.sqrt((trust * residual**2).sum() / trust.sum())
             scale *= self.decay
