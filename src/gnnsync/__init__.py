@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 # A function and its module share this name. The module is loaded now, so that a later import of
 # it does not replace the function.
-from gnnsync.solve import solve
+from gnnsync.solve import solve, solve_poses
 
 if TYPE_CHECKING:
     from gnnsync.graph import MeasurementGraph
@@ -30,6 +30,7 @@ __all__ = [
     "read",
     "read_poses",
     "solve",
+    "solve_poses",
     "write",
     "write_poses",
 ]

@@ -1,4 +1,4 @@
-"""`solve`: from measurements to angles in one call."""
+"""`solve` and `solve_poses`: from measurements to angles, or to poses, in one call."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gnnsync.graph import MeasurementGraph
     from gnnsync.methods import Method
+    from gnnsync.pose_graph import PoseGraph, PoseSolution
     from gnnsync.solution import Solution
 
 # Named here, so that their libraries are loaded only when asked for.
@@ -40,6 +41,42 @@ def solve(
     if not isinstance(graph, MeasurementGraph):
         graph = read(graph)
     return find_method(method)(graph, k, seed=seed)
+
+
+def solve_poses(
+    graph: PoseGraph | str | os.PathLike[str],
+    method: str | Method = "auto",
+    *,
+    seed: int = 0,
+    trust: str | None = None,
+) -> PoseSolution:
+    """Estimate the poses (x, y, θ) of a 2D pose graph, with false loop closures left out.
+
+    Closures are judged on the whole relative pose: one that fits in heading but not in position
+    is rejected. With the method `auto`, a graph that its trusted measurements (the odometry)
+    connect is solved from the poses along them; otherwise the method solves the headings first.
+    Poses are known up to one rigid motion per connected component.
+
+    Args:
+        graph: the measurements, or the name of a `.g2o` file.
+        method: a name (`method_names` lists them) or a method object, for the headings.
+        seed: random seed.
+        trust: `odometry` or `none`; by default odometry for a file, and the graph's own `trusted`
+            measurements for a graph.
+    """
+    from gnnsync.io import read_poses
+    from gnnsync.io.graph_file import trust_edges
+    from gnnsync.methods.poses import solve_pose_graph, trusted_connect
+    from gnnsync.pose_graph import PoseGraph
+
+    if not isinstance(graph, PoseGraph):
+        graph = read_poses(graph, trust=trust)
+    elif trust is not None:
+        graph = graph.replace(rotations=trust_edges(graph.rotations, trust))
+    chosen = find_method(method)
+    if method == "auto" and trusted_connect(graph):
+        return solve_pose_graph(graph, seed=seed)
+    return solve_pose_graph(graph, lambda rotations: chosen(rotations, seed=seed), seed=seed)
 
 
 def method_names() -> list[str]:

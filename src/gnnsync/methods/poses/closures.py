@@ -1,0 +1,254 @@
+"""Find the loop closures that agree: from the surest predictions to the vaguest.
+
+Given poses along the odometry, each round
+1. fits the poses to the active measurements (Levenberg–Marquardt, a few steps),
+2. predicts each measurement from the others, with the covariance of that prediction,
+3. computes the odds that it is an inlier (t distribution around the prediction) rather than an
+   outlier (any heading, any place on the map),
+4. estimates the scale of the stated information, apart for trusted measurements and the others,
+5. takes the closures with odds above 1 among those with the sharpest predictions; the share that
+   is admitted grows from round to round.
+A short loop is judged when the drift along it is small; its closure then sharpens the prediction
+of longer ones. A closure that later ones contradict is dropped again, and so is odometry that
+other measurements contradict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnnsync.methods.poses.judgement import (
+    FREEDOM,
+    Prediction,
+    log_outlier_density,
+    without_itself,
+)
+from gnnsync.methods.poses.normal_equations import NormalEquations
+from gnnsync.methods.poses.optimise import optimise
+from gnnsync.methods.poses.residual import RelativePoses
+from gnnsync.topology import minimum_spanning_edges
+from gnnsync.typing import BoolArray, FloatArray
+
+MAX_ROUNDS = 40
+# Share of the closures admitted in the first two rounds, and how much it grows in each other.
+FIRST_SHARE, SHARE_STEP = 0.15, 0.15
+# Closures predicted this sharply are admitted at once, and none that is vaguer than the second:
+# density of a residual of 0 over the density of outliers.
+SHARP, VAGUE = np.log(1e4), np.log(20.0)
+# Odds of a trusted measurement before any is seen.
+TRUSTED_ODDS = 999.0
+# Draws from the posterior that estimate the covariance of predictions: relative error 20 %.
+DRAWS = 48
+# Measurements' worth of the former scale in each new estimate.
+SCALE_MEMORY = 10.0
+# The odometry's scale is estimated in rounds that drop at most this share of the closures: a
+# false closure bends the odometry.
+CALM = 0.01
+# Least scale: exact measurements have residuals of 0.
+LEAST_SCALE = 1e-3
+# Relative change of the scales that counts as none.
+SAME_SCALE = 0.05
+# A measurement dropped this often stays out.
+MOST_DROPS = 3
+# Steps and tolerance of the fit within a round.
+_STEPS, _TOLERANCE = 6, 1e-4
+_LOG_ODDS_LIMIT = 50.0
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Poses and the measurements they rest on.
+
+    Args:
+        poses: (n, 3).
+        active: (m,) measurements believed.
+        log_odds: (m,) that a measurement is an inlier.
+        scale: standard deviations of trusted measurements and of others, in stated units.
+        score: Σ log density of the untrusted measurements, each predicted from the others.
+        iterations: Levenberg–Marquardt steps.
+        converged: whether the set came to rest.
+    """
+
+    poses: FloatArray
+    active: BoolArray
+    log_odds: FloatArray
+    scale: tuple[float, float]
+    score: float
+    iterations: int
+    converged: bool
+
+
+class ClosureSearch:
+    """The rounds described above.
+
+    Args:
+        edges: m measurements with positive definite information.
+        trusted: (m,) measurements with odds `TRUSTED_ODDS` to begin with.
+        base: (m,) measurements that connect the graph; active from the beginning.
+        held: (n,) poses that do not move, one in each component.
+        rng: for the draws.
+    """
+
+    def __init__(
+        self,
+        edges: RelativePoses,
+        trusted: BoolArray,
+        base: BoolArray,
+        held: BoolArray,
+        rng: np.random.Generator,
+    ) -> None:
+        self.edges, self.trusted, self.base, self.held, self.rng = edges, trusted, base, held, rng
+        self.stated = np.linalg.inv(edges.information)
+        self.scale = np.ones(2)
+        self.tail = np.ones(len(edges))
+        self.prior = 0.5
+        self.drops = np.zeros(len(edges), dtype=np.int64)
+        self.iterations = 0
+
+    def run(self, poses: FloatArray, active: BoolArray | None = None) -> Selection:
+        """All rounds from poses (n, 3); `active` (m,) admits all closures from the beginning."""
+        share = FIRST_SHARE if active is None else 1.0
+        self.active = self.base.copy() if active is None else active.copy()
+        converged = False
+        for number in range(MAX_ROUNDS):
+            poses = self._fit(poses)
+            outlier = log_outlier_density(poses, self._noise(slice(None)))
+            prediction = self._predict(poses)
+            admitted = self._admitted(prediction, outlier, share)
+            odds = self._odds(prediction, outlier, admitted)
+            new = self._choose(odds, admitted, share)
+            before = self.scale.copy()
+            self._rescale(poses, odds)
+            changed = int((new != self.active).sum())
+            self._take(new)
+            still = np.abs(np.log(self.scale / before)).sum() < SAME_SCALE
+            converged = share >= 1.0 and not changed and bool(still)
+            if converged:
+                break
+            share = min(1.0, share + SHARE_STEP) if number else share
+        return Selection(
+            poses,
+            self.active,
+            odds,
+            (float(self.scale[0]), float(self.scale[1])),
+            self._score(prediction, outlier),
+            self.iterations,
+            converged,
+        )
+
+    def _noise(self, edges: slice | BoolArray) -> FloatArray:
+        """Covariances of some measurements at the present scales."""
+        return self.stated[edges] * self._variance(edges)[:, None, None]
+
+    def _variance(self, edges: slice | BoolArray) -> FloatArray:
+        """Squared scale of some measurements."""
+        return np.where(self.trusted[edges], self.scale[0] ** 2, self.scale[1] ** 2)
+
+    def _fit(self, poses: FloatArray) -> FloatArray:
+        """Fit the active measurements; leaves the factorised system and their covariances."""
+        self.part = self.edges.part(self.active)
+        self.weight = self.tail[self.active] / self._variance(self.active)
+        self.system = NormalEquations(self.part, self.held)
+        found = optimise(
+            self.part, poses, self.weight, self.system, tol=_TOLERANCE, max_iterations=_STEPS
+        )
+        self.iterations += found.iterations
+        information = self.part.information * self.weight[:, None, None]
+        self.system.linearise(found.poses, information)
+        self.system.factorise()
+        self.covariance = self.system.edge_covariance()
+        return found.poses
+
+    def _predict(self, poses: FloatArray) -> Prediction:
+        """Every measurement predicted from the active ones without itself."""
+        residual = self.edges.residual(poses)
+        covariance = np.zeros((len(self.edges), 3, 3))
+        own = without_itself(
+            residual[self.active],
+            self.covariance,
+            self.part.information * self.weight[:, None, None],
+            self._noise(self.active),
+        )
+        residual[self.active], covariance[self.active] = own.residual, own.covariance
+        others = ~self.active
+        if others.any():
+            covariance[others] = self._drawn(poses, others) + self._noise(others)
+        return Prediction(residual, covariance)
+
+    def _drawn(self, poses: FloatArray, chosen: BoolArray) -> FloatArray:
+        """Covariance (c, 3, 3) of the relative poses of inactive measurements, from draws."""
+        part = self.edges.part(chosen)
+        start, end = part.jacobians(poses)
+        total = np.zeros((len(part), 3, 3))
+        for _ in range(DRAWS):
+            draw = self.system.sample(self.rng)
+            change = (start @ draw[part.start, :, None] + end @ draw[part.end, :, None])[:, :, 0]
+            total += change[:, :, None] * change[:, None, :]
+        return total / DRAWS
+
+    def _admitted(self, prediction: Prediction, outlier: float, share: float) -> BoolArray:
+        """Measurements (m,) predicted sharply enough to be judged in this round."""
+        if share >= 1.0:
+            return np.ones(len(self.edges), bool)
+        sharpness = prediction.log_density_at_zero() - outlier
+        judged = ~self.base
+        if not judged.any():
+            return self.base
+        least = min(np.quantile(sharpness[judged], 1.0 - share), SHARP)
+        return self.base | ((sharpness >= least) & (sharpness > VAGUE))
+
+    def _odds(self, prediction: Prediction, outlier: float, admitted: BoolArray) -> FloatArray:
+        """log odds (m,) of being an inlier; updates the prior of untrusted measurements."""
+        evidence = prediction.log_density() - outlier
+        prior = np.where(self.trusted, np.log(TRUSTED_ODDS), np.log(self.prior / (1 - self.prior)))
+        odds = np.clip(evidence + prior, -_LOG_ODDS_LIMIT, _LOG_ODDS_LIMIT)
+        seen = admitted & ~self.trusted
+        if seen.sum() > SCALE_MEMORY:
+            inliers = (1.0 / (1.0 + np.exp(-odds[seen]))).sum()
+            self.prior = float(np.clip((inliers + 1) / (seen.sum() + 2), 0.05, 0.98))
+        return odds
+
+    def _choose(self, odds: FloatArray, admitted: BoolArray, share: float) -> BoolArray:
+        """The next active measurements (m,)."""
+        new = admitted & (odds > 0.0) & (self.drops < MOST_DROPS)
+        if share < 1.0:
+            return new | self.base
+        # Measurements that hold the graph together stay, the most credible ones first.
+        index = np.stack([self.edges.start, self.edges.end])
+        order = np.lexsort((-odds, ~new, ~self.base & ~new))
+        new[minimum_spanning_edges(index, self.edges.num_poses, order)] = True
+        return new
+
+    def _rescale(self, poses: FloatArray, odds: FloatArray) -> None:
+        """Scales and tail weights from the residuals of the fit.
+
+        The expected sum of τ rᵀΩr over edges is σ² times their degrees of freedom, 3 per edge less
+        its leverage; τ = (ν + 3)/(ν + E rᵀΩr/σ²) weighs down what is in the tails.
+        """
+        active, trusted = self.active, self.trusted[self.active]
+        square = self.part.squares(poses)
+        taken = np.einsum("eab,eba->e", self.part.information, self.covariance)
+        tail, kept = self.tail[active], odds[active] > 0.0
+        calm = (~kept & ~trusted).sum() <= CALM * (~trusted).sum()
+        variance = self._variance(active)
+        freedom = np.maximum(3.0 - taken * tail / variance, 0.0)
+        old = self.scale.copy()
+        for kind, members in enumerate((trusted & calm, ~trusted)):
+            chosen = members & kept
+            total = (tail * square)[chosen].sum() + SCALE_MEMORY * old[kind] ** 2
+            scale = np.sqrt(total / (freedom[chosen].sum() + SCALE_MEMORY))
+            self.scale[kind] = max(scale, LEAST_SCALE)
+        self.tail[active] = (FREEDOM + 3.0) / (FREEDOM + (square + taken) / variance)
+
+    def _take(self, new: BoolArray) -> None:
+        dropped = self.active & ~new
+        self.drops[dropped] += 1
+        self.tail[dropped] = 1.0
+        self.active = new
+
+    def _score(self, prediction: Prediction, outlier: float) -> float:
+        judged = ~self.trusted
+        inlier = np.log(self.prior) + prediction.log_density()[judged]
+        return float(np.logaddexp(inlier, np.log(1.0 - self.prior) + outlier).sum())

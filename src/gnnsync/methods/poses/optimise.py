@@ -1,0 +1,126 @@
+"""Levenberg–Marquardt on the poses of a graph, and the positions for given headings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnnsync.methods.poses.normal_equations import NormalEquations
+from gnnsync.methods.poses.residual import RelativePoses
+from gnnsync.typing import BoolArray, FloatArray
+
+# Damping after the first step that fails, its factor for each further one, and the largest tried.
+_FIRST_DAMPING, _FACTOR, _MOST_DAMPING = 1e-6, 10.0, 1e8
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """Where Levenberg–Marquardt ended.
+
+    Args:
+        poses: (n, 3).
+        cost: ½ Σ w rᵀ Ω r there; never higher than at the start.
+        iterations: steps taken.
+        converged: whether the cost fell by less than the tolerance in the last step.
+    """
+
+    poses: FloatArray
+    cost: float
+    iterations: int
+    converged: bool
+
+
+def optimise(
+    edges: RelativePoses,
+    poses: FloatArray,
+    weight: FloatArray,
+    system: NormalEquations,
+    *,
+    tol: float,
+    max_iterations: int,
+) -> Optimum:
+    """Minimise ½ Σ w_e r_eᵀ Ω_e r_e over the poses that are not held.
+
+    Gauss–Newton steps as long as they reduce the cost; a step that does not is repeated with the
+    diagonal of the system enlarged (Marquardt's damping).
+
+    Args:
+        edges: m measurements.
+        poses: (n, 3) where to begin.
+        weight: (m,) w ≥ 0.
+        system: normal equations of these edges, left linearised near the optimum.
+        tol: stop when a step reduces the cost by less than this fraction.
+        max_iterations: most steps.
+    """
+    information = edges.information * weight[:, None, None]
+    cost, damping = edges.cost(poses, weight), 0.0
+    for step in range(1, max_iterations + 1):
+        system.linearise(poses, information)
+        force = np.einsum("eab,eb->ea", information, edges.residual(poses))
+        right = -system.gradient(force)
+        while True:
+            system.factorise(damping)
+            moved = poses + system.solve(right)
+            reached = edges.cost(moved, weight)
+            if reached <= cost:
+                break
+            damping = max(_FACTOR * damping, _FIRST_DAMPING)
+            if damping > _MOST_DAMPING:  # no direction leads down: rounding only
+                return Optimum(poses, cost, step, True)
+        fall = cost - reached
+        poses, cost = moved, reached
+        damping = 0.0 if damping <= _FIRST_DAMPING else damping / _FACTOR
+        if fall <= tol * cost:
+            return Optimum(poses, cost, step, True)
+    return Optimum(poses, cost, max_iterations, False)
+
+
+def place_poses(
+    edges: RelativePoses, poses: FloatArray, weight: FloatArray, held: BoolArray
+) -> FloatArray:
+    """Positions for the given headings: weighted linear least squares.
+
+    With the headings fixed, p_j - p_i = R(θ_i) t_e is linear in the positions; the information
+    about t_e is rotated into the common frame.
+
+    Args:
+        edges: m measurements.
+        poses: (n, 3) headings, and positions of the poses that are held.
+        weight: (m,) confidence in each measurement.
+        held: (n,) poses that keep their place.
+    """
+    information = edges.information * weight[:, None, None]
+    # Without its heading row and column, H is that of the positions alone.
+    information[:, 2, :] = information[:, :, 2] = 0.0
+    flat = poses.copy()
+    flat[:, 2] = 0.0
+    turned = _turned(edges, poses, information)
+    system = NormalEquations(turned, held)
+    # The headings stay: a unit of information about their differences keeps H regular.
+    keep = turned.information.copy()
+    keep[:, 2, 2] = 1.0
+    system.linearise(flat, keep)
+    system.factorise()
+    force = np.einsum("eab,eb->ea", turned.information, turned.residual(flat))
+    step = system.solve(-system.gradient(force))
+    return np.column_stack([poses[:, :2] + step[:, :2], poses[:, 2]])
+
+
+def _turned(edges: RelativePoses, poses: FloatArray, information: FloatArray) -> RelativePoses:
+    """The translations as seen in the common frame, with headings 0."""
+    angle = poses[edges.start, 2]
+    c, s = np.cos(angle), np.sin(angle)
+    x, y = edges.translation.T
+    # The residual of an edge is in the frame of the measured pose j: R(a)ᵀ R(θ_i)ᵀ of this one.
+    full = np.zeros_like(information)
+    c_j, s_j = np.cos(angle + edges.heading), np.sin(angle + edges.heading)
+    full[:, 0, 0], full[:, 0, 1], full[:, 1, 0], full[:, 1, 1] = c_j, s_j, -s_j, c_j
+    return RelativePoses(
+        edges.start,
+        edges.end,
+        np.column_stack([c * x - s * y, s * x + c * y]),
+        np.zeros(len(edges)),
+        full.transpose(0, 2, 1) @ information @ full,
+        edges.num_poses,
+    )

@@ -1,0 +1,199 @@
+"""From a pose graph to poses: a start, the closures that agree, the optimum of what is left."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from gnnsync.angles import wrap
+from gnnsync.errors import check_integer
+from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.poses.closures import ClosureSearch, Selection
+from gnnsync.methods.poses.normal_equations import NormalEquations
+from gnnsync.methods.poses.optimise import Optimum, optimise, place_poses
+from gnnsync.methods.poses.residual import RelativePoses
+from gnnsync.pose_graph import PoseGraph, PoseSolution
+from gnnsync.solution import Solution
+from gnnsync.topology import component_labels, forest_angles, minimum_spanning_edges
+from gnnsync.typing import BoolArray, FloatArray, IntArray
+
+log = logging.getLogger(__name__)
+
+# The last optimisation: relative fall of the cost that ends it, and most steps.
+TOLERANCE, MAX_STEPS = 1e-10, 300
+# Rounds of reweighted least squares for positions, and the residual (in stated standard
+# deviations) from which a translation loses weight.
+_POSITION_ROUNDS, _POSITION_KNEE = 10, 3.0
+
+HeadingSolver = Callable[[MeasurementGraph], Solution]
+
+
+def solve_pose_graph(
+    graph: PoseGraph, headings: HeadingSolver | None = None, *, seed: int = 0
+) -> PoseSolution:
+    """Estimate all poses, with loop closures that do not agree left out.
+
+    If the trusted measurements connect the graph, the poses along them are the start; otherwise,
+    or if `headings` is given as well, the headings that it finds and the positions that follow
+    from them. Of two starts the one that predicts the closures better is kept. The last step
+    minimises ½ Σ rᵀ Ω r over the accepted measurements, with the information as stated.
+
+    Args:
+        graph: the measurements.
+        headings: solves the rotations; may be left out if trusted edges connect the graph.
+        seed: random seed.
+    """
+    began = time.perf_counter()
+    rng = np.random.default_rng(check_integer("seed", seed, 0))
+    edges = RelativePoses.of(graph).definite()
+    held = _held(graph)
+    solved = None if headings is None else headings(graph.rotations)
+    found = _select(graph, edges, held, solved, rng)
+    kept = edges.part(found.active)
+    final = optimise(
+        kept,
+        found.poses,
+        np.ones(len(kept)),
+        NormalEquations(kept, held),
+        tol=TOLERANCE,
+        max_iterations=MAX_STEPS,
+    )
+    poses = _in_place(graph, final.poses, held)
+    confidence = 1.0 / (1.0 + np.exp(-found.log_odds))
+    log.info("poses: %d of %d measurements accepted", found.active.sum(), len(edges))
+    return _solution(graph, poses, confidence, found, final, solved, time.perf_counter() - began)
+
+
+def trusted_connect(graph: PoseGraph) -> bool:
+    """Whether every component of the graph is connected by its trusted measurements alone."""
+    rotations = graph.rotations
+    chain = rotations.edge_index[:, rotations.edge_trusted]
+    return int(component_labels(chain, graph.num_poses).max()) + 1 == rotations.num_components
+
+
+def _select(
+    graph: PoseGraph,
+    edges: RelativePoses,
+    held: BoolArray,
+    solved: Solution | None,
+    rng: np.random.Generator,
+) -> Selection:
+    """The better of the searches from the odometry and from solved headings."""
+    trusted = graph.rotations.edge_trusted
+    believed = np.ones(len(edges)) if solved is None else solved.edge_confidence
+    base = _base(graph, believed)
+    searches = []
+    if trusted_connect(graph):
+        search = ClosureSearch(edges, trusted, base, held, rng)
+        searches.append(search.run(_along(edges, np.flatnonzero(base))))
+    if solved is not None:
+        poses = np.column_stack([np.zeros((graph.num_poses, 2)), wrap(solved.angles[:, 0])])
+        poses, weight = _positions(edges, poses, np.where(trusted, 1.0, believed), held)
+        search = ClosureSearch(edges, trusted, base, held, rng)
+        searches.append(search.run(poses, base | (weight > 0.5)))
+    return max(searches, key=lambda found: found.score)
+
+
+def _base(graph: PoseGraph, believed: FloatArray) -> BoolArray:
+    """Trusted measurements, and the most believed ones that connect what they leave apart."""
+    rotations = graph.rotations
+    order = np.lexsort((-believed, ~rotations.edge_trusted))
+    base = rotations.edge_trusted.copy()
+    base[minimum_spanning_edges(rotations.edge_index, graph.num_poses, order)] = True
+    return base
+
+
+def _held(graph: PoseGraph) -> BoolArray:
+    """One pose (n,) of each component: the first that the graph holds fixed, else the first."""
+    component = graph.rotations.components
+    number = {name: i for i, name in enumerate(graph.rotations.names)}
+    fixed = [number[name] for name in graph.fixed]
+    order = np.array([*fixed, *range(graph.num_poses)])
+    held = np.zeros(graph.num_poses, bool)
+    held[order[np.unique(component[order], return_index=True)[1]]] = True
+    return held
+
+
+def _along(edges: RelativePoses, chosen: IntArray) -> FloatArray:
+    """Poses (n, 3) that satisfy the chosen measurements along a spanning forest of them."""
+    index = np.stack([edges.end[chosen], edges.start[chosen]])
+    forest = minimum_spanning_edges(index, edges.num_poses, np.arange(len(chosen)))
+    part, index = edges.part(chosen[forest]), index[:, forest]
+    heading = forest_angles(index, part.heading, edges.num_poses)
+    step = _rotate(heading[part.start], part.translation)
+    position = [forest_angles(index, axis, edges.num_poses) for axis in step.T]
+    return np.column_stack([*position, heading])
+
+
+def _positions(
+    edges: RelativePoses, poses: FloatArray, believed: FloatArray, held: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Positions for given headings by reweighted least squares, and the last weights (m,)."""
+    weight = believed
+    for _ in range(_POSITION_ROUNDS):
+        # A weight of 0 would take an edge out of the pattern's connected graph.
+        poses = place_poses(edges, poses, np.maximum(weight, 1e-6), held)
+        size = np.sqrt(edges.squares(poses))
+        knee = max(_POSITION_KNEE, float(np.median(size)))
+        weight = believed * np.minimum(1.0, knee / np.maximum(size, 1e-12)) ** 2
+    return poses, weight
+
+
+def _in_place(graph: PoseGraph, poses: FloatArray, held: BoolArray) -> FloatArray:
+    """The poses of each component moved so that the held one has its initial place."""
+    component = graph.rotations.components
+    anchor = np.empty(graph.rotations.num_components, dtype=np.int64)
+    anchor[component[held]] = np.flatnonzero(held)
+    goal = np.zeros((len(anchor), 3))
+    if graph.initial is not None:
+        initial = graph.initial[anchor]
+        goal = np.where(np.isnan(initial), 0.0, initial)
+    root = poses[anchor]
+    turn = (goal[:, 2] - root[:, 2])[component]
+    position = _rotate(turn, poses[:, :2] - root[component, :2]) + goal[component, :2]
+    return np.column_stack([position, wrap(poses[:, 2] + turn)])
+
+
+def _rotate(angle: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Vectors (m, 2), each turned by its angle (m,)."""
+    c, s = np.cos(angle), np.sin(angle)
+    x, y = vectors.T
+    return np.column_stack([c * x - s * y, s * x + c * y])
+
+
+def _solution(
+    graph: PoseGraph,
+    poses: FloatArray,
+    confidence: FloatArray,
+    found: Selection,
+    final: Optimum,
+    solved: Solution | None,
+    seconds: float,
+) -> PoseSolution:
+    iterations = found.iterations + final.iterations
+    headings = Solution.from_angles(
+        graph.rotations,
+        poses[:, 2],
+        edge_confidence=confidence,
+        converged=final.converged,
+        iterations=iterations,
+        stop_reason="whole poses",
+        seconds=seconds,
+    )
+    if solved is not None:
+        headings = replace(headings, node_confidence=solved.node_confidence)
+    return PoseSolution(
+        poses=poses,
+        headings=headings,
+        edge_confidence=confidence,
+        accepted=found.active,
+        cost=final.cost,
+        information_scale=(found.scale[0] ** -2, found.scale[1] ** -2),
+        converged=final.converged and found.converged,
+        iterations=iterations,
+        seconds=seconds,
+    )
