@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib.metadata
 import json
 import subprocess
 import sys
@@ -98,8 +99,13 @@ def _run(
     graph: Graph, cells: list[dict[str, Any]], rows: Rows, options: argparse.Namespace
 ) -> None:
     """Solve the cells of one graph, each in its own process."""
-    stated = {"poses": graph.poses, "closures": graph.closures, "date": time.strftime("%Y-%m-%d")}
-    stated |= {"machine": describe()["processor"], "trust": "odometry"}
+    stated = {
+        "poses": graph.poses,
+        "closures": graph.closures,
+        "date": time.strftime("%Y-%m-%d"),
+        "machine": describe()["processor"],
+        "versions": {name: _version(name) for name in ("gnnsync", "gtsam", "numpy", "scipy")},
+    }
     with ThreadPoolExecutor(options.workers) as pool:
         tasks = {pool.submit(_solve, graph, cell, options.limit): cell for cell in cells}
         for done in as_completed(tasks):
@@ -182,6 +188,10 @@ def _line(row: dict[str, Any]) -> str:
         if row[name] is not None
     )
     return f"{cell} {row['method']}: {figures}, {row['seconds']:.2f} s"
+
+
+def _version(package: str) -> str | None:
+    return importlib.metadata.version(package) if find_spec(package) else None
 
 
 def _available() -> list[str]:

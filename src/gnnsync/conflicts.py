@@ -22,13 +22,14 @@ from scipy.sparse.csgraph import dijkstra
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
-from gnnsync.metrics import estimate_outliers
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 # A measurement of at least this confidence is believed.
 BELIEVED = 0.5
 # Least standard deviation of one measurement, in radians: exact data have no noise to divide by.
 _LEAST_SIGMA = 1e-6
+# Median of |x| of a standard normal x.
+_NORMAL_MEDIAN = 0.6745
 # Least confidence in a cost: a path may lead through measurements of confidence 0.
 _LEAST_CONFIDENCE = 1e-3
 # Windings of the circle over which the normal density is summed: enough for σ up to 2π.
@@ -120,10 +121,11 @@ class Conflicts:
                 f"{count} of believed measurements, worst first (log odds {self.log_odds:+.3g}):"
             )
             lines += [_line(cycle) for cycle in self.cycles]
+        agreeing = [cycle for cycle in self.rejected if cycle.supports]
         if self.rejected:
-            count = _count(len(self.rejected), "cycle")
-            lines.append(f"{count} through one other rejected measurement, best agreement first:")
-            lines += [_line(cycle) for cycle in self.rejected]
+            others = _count(len(self.rejected), "other rejected measurement")
+            lines.append(f"{len(agreeing)} of {others} nearby agree with it{':' * bool(agreeing)}")
+            lines += [_line(cycle) for cycle in agreeing]
         return "\n".join(lines)
 
 
@@ -199,20 +201,24 @@ def edge_sigma(
     return found
 
 
-def estimate_sigma(graph: MeasurementGraph, residual: FloatArray, groups: int = 1) -> float:
+def estimate_sigma(
+    graph: MeasurementGraph, residual: FloatArray, confidence: FloatArray, groups: int = 1
+) -> float:
     """σ of the inliers at the mean weight, from the residuals (m,) of fitted angles.
 
-    Of m measurements, n·k angles and c components, d = m - (n - c)·k degrees of freedom are left.
-    The d largest standardised residuals hold nearly all of Σ w r², whether the fit spreads it
-    (least squares) or makes n - c residuals vanish (least absolute values). σ is the scale of the
-    inliers among them, in the mixture of `estimate_outliers`; 0 if no cycle leaves any freedom.
+    Of m believed measurements, n·k angles and c components, d = m - (n - c)·k degrees of freedom
+    are left. The d largest standardised residuals hold nearly all of Σ w r², whether the fit
+    spreads it (least squares) or makes n - c residuals vanish (least absolute values). σ is their
+    median in units of that of |x|, x standard normal; 0 if no cycle leaves any freedom.
     """
-    freedom = graph.num_edges - groups * (graph.num_nodes - graph.num_components)
+    believed = np.flatnonzero(confidence >= BELIEVED)
+    part = graph.keep_edges(believed)
+    freedom = part.num_edges - groups * (part.num_nodes - part.num_components)
     if freedom <= 0:
         return 0.0
-    weight = graph.edge_weight / graph.edge_weight.mean()
-    size = np.sort(np.sqrt(weight) * np.abs(residual))
-    return estimate_outliers(size[-freedom:])[1]
+    relative = graph.edge_weight[believed] / graph.edge_weight.mean()
+    size = np.sort(np.sqrt(relative) * np.abs(residual[believed]))
+    return float(np.median(size[-freedom:])) / _NORMAL_MEDIAN
 
 
 class _Search:
@@ -262,9 +268,10 @@ class _Search:
             assert head is not None
             assert tail is not None
             path = np.concatenate([head, candidates[i : i + 1], tail[::-1]])
-            # A walk that uses an edge twice is no cycle through both measurements.
-            if len(set(path.tolist())) == len(path):
-                found.append(self.cycle(path, int(candidates[i])))
+            cycle = self.cycle(path, int(candidates[i]))
+            # A walk that meets a node twice is no cycle through both measurements.
+            if len(set(cycle.nodes)) == len(cycle.nodes):
+                found.append(cycle)
         return sorted(found, key=lambda cycle: abs(cycle.z))
 
     def cycle(self, path: IntArray, rejected: int | None = None) -> Cycle:
@@ -348,7 +355,7 @@ def _line(cycle: Cycle) -> str:
     if cycle.rejected is None:
         verdict = f"{'for' if cycle.supports else 'against':<8}"
     else:
-        verdict = f"{'agrees with' if cycle.supports else 'contradicts'} {cycle.rejected}: "
+        verdict = f"{cycle.rejected}: "
     figures = f"error {cycle.error:+.3g} ± {cycle.sigma:.2g} rad (z {cycle.z:+.1f})"
     odds = "" if cycle.rejected is not None else f", log odds {cycle.log_odds:+.3g}"
     return f"  {verdict}{figures}{odds}; {_way(cycle)}"

@@ -105,8 +105,10 @@ class Solution:
         """The cycles of other measurements that speak for and against one; `print` them.
 
         The noise σ of an inlier of mean weight is the method's own, `diagnostics["sigma"]` (and
-        `diagnostics["sigma_trusted"]` for trusted edges, if there), else it is estimated from the
-        residuals. For k > 1 only cycles within the group of the measurement count.
+        `diagnostics["sigma_trusted"]` for trusted edges, if there). It is estimated from the
+        residuals if there is none, or if it is the scale of a heavy-tailed law
+        (`diagnostics["normal_noise"]` is 0). For k > 1 only cycles within the group of the
+        measurement count.
 
         Args:
             edge: number of the measurement, or the names of its two nodes.
@@ -115,8 +117,8 @@ class Solution:
         """
         graph = self._measured(graph)
         sigma = self.diagnostics.get("sigma")
-        if sigma is None:
-            sigma = estimate_sigma(graph, self.residual(graph), self.k)
+        if sigma is None or not self.diagnostics.get("normal_noise", 1.0):
+            sigma = estimate_sigma(graph, self.residual(graph), self.edge_confidence, self.k)
         return find_conflicts(
             graph,
             edge,
