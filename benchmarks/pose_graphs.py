@@ -29,7 +29,7 @@ import gnnsync
 from benchmarks.machine import describe
 from benchmarks.pose_report import write_report
 from benchmarks.pose_row import GTSAM, POSES
-from benchmarks.pose_truth import heading_optimum, pose_optimum
+from benchmarks.pose_truth import heading_optimum, linear_positions, pose_optimum
 from benchmarks.pose_world import manhattan
 from gnnsync.data.false_closures import HEADINGS, KINDS
 from gnnsync.io import read_poses, write_poses
@@ -150,7 +150,8 @@ def _graphs(options: argparse.Namespace, scratch: Path) -> Iterator[Graph]:
         graph = read_poses(file)
         headings = heading_optimum(graph.rotations)
         # Without GTSAM the headings of both references are the same.
-        poses = pose_optimum(graph, headings)[:, 2] if find_spec("gtsam") else headings
+        reference = pose_optimum if find_spec("gtsam") else linear_positions
+        poses = reference(graph, headings)
         truth = scratch / f"{file.stem}.npz"
         np.savez(truth, headings=headings, poses=poses)
         digest = hashlib.sha256(file.read_bytes()).hexdigest()[:_DIGEST]

@@ -57,6 +57,14 @@ def share_right(headings: FloatArray, truth: FloatArray) -> float:
     return float(np.max(last - np.arange(n)) / n)
 
 
+def position_error(poses: FloatArray, truth: FloatArray) -> float:
+    """Root mean square distance (metres) of positions (n, ≥ 2) after the best rigid motion."""
+    found, true = (p[:, :2] @ np.array([1.0, 1j]) for p in (poses, truth))
+    found, true = found - found.mean(), true - true.mean()
+    turn = np.exp(1j * np.angle(np.vdot(found, true)))
+    return float(np.sqrt((np.abs(turn * found - true) ** 2).mean()))
+
+
 def calibration_error(confidence: FloatArray, right: BoolArray) -> float | None:
     """Σ over bins of (share of the bin) · |mean confidence - share of true ones|."""
     if not len(confidence):

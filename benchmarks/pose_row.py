@@ -17,7 +17,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 import gnnsync  # noqa: E402
-from benchmarks.pose_metrics import measure  # noqa: E402
+from benchmarks.pose_metrics import measure, position_error  # noqa: E402
 from gnnsync.data.false_closures import add_false_closures  # noqa: E402
 from gnnsync.io import read_poses  # noqa: E402
 from gnnsync.methods import METHODS  # noqa: E402
@@ -37,17 +37,17 @@ def disturbed(graph: PoseGraph, cell: dict[str, Any]) -> tuple[PoseGraph, Any]:
 
 
 def solve(graph: PoseGraph, method: str, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Headings (n,) and confidences (m,)."""
+    """Poses (n, 3), or headings (n,) of a method that sees headings only; confidences (m,)."""
     if method == GTSAM:
         # Not needed by the other methods.
         from benchmarks.pose_gtsam import gnc
         from benchmarks.pose_truth import odometry_poses
 
         found = gnc(graph, odometry_poses(graph))
-        return found.poses[:, 2], found.weight
+        return found.poses, found.weight
     if method == POSES:
         poses = gnnsync.solve_poses(graph)
-        return poses.poses[:, 2], poses.edge_confidence
+        return poses.poses, poses.edge_confidence
     solution = METHODS[method]()(graph.rotations, seed=seed)
     return solution.angles[:, 0], solution.edge_confidence
 
@@ -57,10 +57,13 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     cell = task["cell"]
     graph, false = disturbed(read_poses(task["file"]), cell)
     wall, busy = time.perf_counter(), time.process_time()
-    headings, confidence = solve(graph, cell["method"], cell["seed"])
+    found, confidence = solve(graph, cell["method"], cell["seed"])
     seconds = time.perf_counter() - wall, time.process_time() - busy
-    truth = np.load(task["truth"])["poses" if cell["method"] in (GTSAM, POSES) else "headings"]
-    figures = measure(graph.rotations, false, truth, headings, confidence)
+    truth = np.load(task["truth"])
+    whole = found.ndim == 2
+    headings, true = (found[:, 2], truth["poses"][:, 2]) if whole else (found, truth["headings"])
+    figures = measure(graph.rotations, false, true, headings, confidence)
+    figures["position_error"] = position_error(found, truth["poses"]) if whole else None
     return figures | {"seconds": seconds[0], "seconds_process": seconds[1]}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import pose_graphs, pose_report
-from benchmarks.pose_metrics import calibration_error, measure, share_right
+from benchmarks.pose_metrics import calibration_error, measure, position_error, share_right
 from benchmarks.pose_row import disturbed, solve
 from benchmarks.pose_truth import heading_optimum, linear_positions, odometry_poses, pose_optimum
 from benchmarks.pose_world import manhattan, relative
@@ -59,8 +59,9 @@ def test_odometry_alone_gives_exact_poses_of_exact_measurements(world):
 def test_gtsam_finds_few_false_closures(world):
     pytest.importorskip("gtsam")
     graph, false = disturbed(world[0], CELL)
-    headings, weight = solve(graph, "gtsam_gnc", 0)
-    figures = measure(graph.rotations, false, world[1][:, 2], headings, weight)
+    poses, weight = solve(graph, "gtsam_gnc", 0)
+    figures = measure(graph.rotations, false, world[1][:, 2], poses[:, 2], weight)
+    assert position_error(poses, world[1]) < 0.5
     assert figures["right"] == 1.0
     assert figures["precision_heading"] == 1.0
     assert figures["recall"] > 0.9
@@ -78,6 +79,15 @@ def test_figures_of_the_truth_and_of_a_half_turned_one(world):
     assert share_right(np.array([3.1, -3.1, 0.0]), np.zeros(3)) == pytest.approx(2 / 3)
     nothing = measure(graph.rotations, false, truth, half, np.zeros(graph.num_edges))
     assert (nothing["precision"], nothing["recall"]) == (None, 0.0)
+
+
+def test_positions_are_compared_after_a_rigid_motion(world):
+    poses = world[1]
+    c, s = np.cos(1.0), np.sin(1.0)
+    moved = poses[:, :2] @ np.array([[c, s], [-s, c]]) + 5.0
+    assert position_error(moved, poses) == pytest.approx(0.0, abs=1e-9)
+    noise = np.random.default_rng(0).normal(0, 0.1, moved.shape)
+    assert position_error(moved + noise, poses) == pytest.approx(0.1 * np.sqrt(2), rel=0.1)
 
 
 def test_calibration_error_by_hand():
