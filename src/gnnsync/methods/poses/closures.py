@@ -15,6 +15,7 @@ other measurements contradict.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,20 +32,24 @@ from gnnsync.methods.poses.residual import RelativePoses
 from gnnsync.topology import minimum_spanning_edges
 from gnnsync.typing import BoolArray, FloatArray
 
+log = logging.getLogger(__name__)
+
 MAX_ROUNDS = 40
 # Share of the closures admitted in the first two rounds, and how much it grows in each other.
 FIRST_SHARE, SHARE_STEP = 0.15, 0.15
 # Closures predicted this sharply are admitted at once, and none that is vaguer than the second:
 # density of a residual of 0 over the density of outliers.
 SHARP, VAGUE = np.log(1e4), np.log(20.0)
+# log odds at which a closure is taken before all are admitted: 20 to 1.
+ENTRY = np.log(20.0)
 # Odds of a trusted measurement before any is seen.
 TRUSTED_ODDS = 999.0
 # Draws from the posterior that estimate the covariance of predictions: relative error 20 %.
 DRAWS = 48
 # Measurements' worth of the former scale in each new estimate.
 SCALE_MEMORY = 10.0
-# The odometry's scale is estimated in rounds that drop at most this share of the closures: a
-# false closure bends the odometry.
+# A round is calm if it contradicts at most this share of the active closures. Only then is the
+# scale of the odometry estimated, which false closures bend, and are more closures admitted.
 CALM = 0.01
 # Least scale: exact measurements have residuals of 0.
 LEAST_SCALE = 1e-3
@@ -119,15 +124,20 @@ class ClosureSearch:
             admitted = self._admitted(prediction, outlier, share)
             odds = self._odds(prediction, outlier, admitted)
             new = self._choose(odds, admitted, share)
-            before = self.scale.copy()
-            self._rescale(poses, odds)
+            before, calm = self.scale.copy(), self._calm(odds)
+            self._rescale(poses, odds, calm)
             changed = int((new != self.active).sum())
+            log.debug(
+                "round %d: %d measurements admitted, %d believed, %d changed, scales %.3g and %.3g",
+                *(number + 1, admitted.sum(), new.sum(), changed, *self.scale),
+            )
             self._take(new)
             still = np.abs(np.log(self.scale / before)).sum() < SAME_SCALE
             converged = share >= 1.0 and not changed and bool(still)
             if converged:
                 break
-            share = min(1.0, share + SHARE_STEP) if number else share
+            if number and calm:
+                share = min(1.0, share + SHARE_STEP)
         return Selection(
             poses,
             self.active,
@@ -212,7 +222,8 @@ class ClosureSearch:
 
     def _choose(self, odds: FloatArray, admitted: BoolArray, share: float) -> BoolArray:
         """The next active measurements (m,)."""
-        new = admitted & (odds > 0.0) & (self.drops < MOST_DROPS)
+        least = np.where(self.active, 0.0, ENTRY if share < 1.0 else 0.0)
+        new = admitted & (odds > least) & (self.drops < MOST_DROPS)
         if share < 1.0:
             return new | self.base
         # Measurements that hold the graph together stay, the most credible ones first.
@@ -221,7 +232,12 @@ class ClosureSearch:
         new[minimum_spanning_edges(index, self.edges.num_poses, order)] = True
         return new
 
-    def _rescale(self, poses: FloatArray, odds: FloatArray) -> None:
+    def _calm(self, odds: FloatArray) -> bool:
+        """Whether hardly any active closure is contradicted."""
+        closures = odds[self.active & ~self.trusted]
+        return bool((closures <= 0.0).sum() <= CALM * len(closures))
+
+    def _rescale(self, poses: FloatArray, odds: FloatArray, calm: bool) -> None:
         """Scales and tail weights from the residuals of the fit.
 
         The expected sum of τ rᵀΩr over edges is σ² times their degrees of freedom, 3 per edge less
@@ -231,7 +247,6 @@ class ClosureSearch:
         square = self.part.squares(poses)
         taken = np.einsum("eab,eba->e", self.part.information, self.covariance)
         tail, kept = self.tail[active], odds[active] > 0.0
-        calm = (~kept & ~trusted).sum() <= CALM * (~trusted).sum()
         variance = self._variance(active)
         freedom = np.maximum(3.0 - taken * tail / variance, 0.0)
         old = self.scale.copy()
