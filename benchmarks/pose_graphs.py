@@ -44,6 +44,7 @@ WANTED = ("auto", "gnc_angles", "spectral_rn", "irls", GTSAM, POSES)
 KEY = ("graph", "digest", "count", "kind", "heading", "seed", "method")
 # Kind and heading of a cell without false closures.
 _NONE = "none"
+_FAILED = "failed"  # status of a cell that raised an error, with its last line
 _DIGEST = 8  # characters of the hash that tells files of the same name apart
 
 
@@ -88,7 +89,9 @@ class Rows:
         write_text(self.path, "".join(json.dumps(row) + "\n" for row in self.by_key.values()))
 
     def __contains__(self, cell: dict[str, Any]) -> bool:
-        return self._key(cell) in self.by_key
+        """Whether the cell is measured; one that raised an error is to be tried again."""
+        status = self.by_key.get(self._key(cell), {"status": _FAILED})["status"]
+        return not status.startswith(_FAILED)
 
     @staticmethod
     def _key(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -131,7 +134,7 @@ def _solve(graph: Graph, cell: dict[str, Any], limit: float) -> dict[str, Any]:
         return {"status": f"time limit of {limit:g} s"}
     if child.returncode:
         lines = child.stderr.strip().splitlines()
-        return {"status": f"failed: {lines[-1] if lines else f'exit code {child.returncode}'}"}
+        return {"status": f"{_FAILED}: {lines[-1] if lines else f'exit code {child.returncode}'}"}
     return {"status": "ok"} | json.loads(child.stdout.splitlines()[-1])
 
 

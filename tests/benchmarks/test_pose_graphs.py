@@ -125,6 +125,16 @@ def test_a_time_limit_is_a_row(tmp_path):
     assert "| time limit of 0.01 s |" in results.with_suffix(".md").read_text()
 
 
+def test_what_failed_is_tried_again(tmp_path):
+    rows = pose_graphs.Rows(tmp_path / "rows.jsonl")
+    cell = dict.fromkeys(pose_graphs.KEY, 0)
+    rows.add(cell | {"status": "failed: no memory"})
+    assert cell not in pose_graphs.Rows(rows.path)
+    rows.add(cell | {"status": "ok"})
+    assert cell in pose_graphs.Rows(rows.path)
+    assert len(rows.path.read_text().splitlines()) == 1
+
+
 def test_a_page_keeps_its_text(tmp_path, world):
     row = dict(zip(pose_graphs.KEY, ("g", "d", 3, "random", "normal", 0), strict=False))
     figures = {"right": 0.5, "mse": 1.0, "seconds": 2.0, "precision_heading": None}
