@@ -81,6 +81,7 @@ def draw(rows: pd.DataFrame) -> Figure:
     for line, (title, cells) in zip(panels, conditions, strict=True):
         for axes, graph in zip(line, graphs, strict=True):
             own = cells[cells["graph"] == graph]
+            axes.set_visible(not own.empty)
             for i, method in enumerate(methods):
                 of = own[own["method"] == method]
                 # A run that failed has no right heading.
