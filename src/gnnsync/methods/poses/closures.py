@@ -4,7 +4,7 @@ Given poses along the odometry, each round
 1. fits the poses to the active measurements (Levenberg–Marquardt, a few steps),
 2. predicts each measurement from the others, with the covariance of that prediction,
 3. computes the odds that it is an inlier (t distribution around the prediction) rather than an
-   outlier (any heading, any place on the map),
+   outlier (any heading, any place on the map; or near the prediction, with ten times the noise),
 4. estimates the scale of the stated information, apart for trusted measurements and the others,
 5. takes the closures with odds above 1 among those with the sharpest predictions; the share that
    is admitted grows from round to round.
@@ -36,10 +36,16 @@ log = logging.getLogger(__name__)
 
 MAX_ROUNDS = 40
 # Share of the closures admitted in the first two rounds, and how much it grows in each other.
-FIRST_SHARE, SHARE_STEP = 0.15, 0.15
+FIRST_ADMITTED, ADMITTED_STEP = 0.15, 0.15
 # Closures predicted this sharply are admitted at once, and none that is vaguer than the second:
 # density of a residual of 0 over the density of outliers.
 SHARP, VAGUE = np.log(1e4), np.log(20.0)
+# Noise of a poor measurement, an outlier near its prediction, in units of that of inliers or, if
+# larger, of the stated one.
+POOR = 10.0
+# Shares of inliers, outliers anywhere and poor measurements at first, and what each has at least.
+FIRST_SHARES = np.array([0.5, 0.499, 0.001])
+LEAST_SHARES = np.array([0.05, 0.02, 1e-4])
 # log odds at which a closure is taken before all are admitted: 20 to 1.
 ENTRY = np.log(20.0)
 # Odds of a trusted measurement before any is seen.
@@ -51,8 +57,8 @@ SCALE_MEMORY = 10.0
 # A round is calm if it contradicts at most this share of the active closures. Only then is the
 # scale of the odometry estimated, which false closures bend, and are more closures admitted.
 CALM = 0.01
-# Least scale: exact measurements have residuals of 0.
-LEAST_SCALE = 1e-3
+# Least scale (exact measurements have residuals of 0), and largest.
+LEAST_SCALE, LARGEST_SCALE = 1e-3, 10.0
 # Relative change of the scales that counts as none.
 SAME_SCALE = 0.05
 # A measurement dropped this often stays out.
@@ -108,13 +114,13 @@ class ClosureSearch:
         self.stated = np.linalg.inv(edges.information)
         self.scale = np.ones(2)
         self.tail = np.ones(len(edges))
-        self.prior = 0.5
+        self.shares = FIRST_SHARES
         self.drops = np.zeros(len(edges), dtype=np.int64)
         self.iterations = 0
 
     def run(self, poses: FloatArray, active: BoolArray | None = None) -> Selection:
         """All rounds from poses (n, 3); `active` (m,) admits all closures from the beginning."""
-        share = FIRST_SHARE if active is None else 1.0
+        share = FIRST_ADMITTED if active is None else 1.0
         self.active = self.base.copy() if active is None else active.copy()
         converged = False
         for number in range(MAX_ROUNDS):
@@ -137,7 +143,7 @@ class ClosureSearch:
             if converged:
                 break
             if number and calm:
-                share = min(1.0, share + SHARE_STEP)
+                share = min(1.0, share + ADMITTED_STEP)
         return Selection(
             poses,
             self.active,
@@ -210,15 +216,18 @@ class ClosureSearch:
         return self.base | ((sharpness >= least) & (sharpness > VAGUE))
 
     def _odds(self, prediction: Prediction, outlier: float, admitted: BoolArray) -> FloatArray:
-        """log odds (m,) of being an inlier; updates the prior of untrusted measurements."""
-        evidence = prediction.log_density() - outlier
-        prior = np.where(self.trusted, np.log(TRUSTED_ODDS), np.log(self.prior / (1 - self.prior)))
-        odds = np.clip(evidence + prior, -_LOG_ODDS_LIMIT, _LOG_ODDS_LIMIT)
+        """log odds (m,) of being an inlier; updates the shares of untrusted measurements."""
+        densities = self._densities(prediction, outlier)
+        joint = densities + np.log(self.shares)[:, None]
+        odds = joint[0] - np.logaddexp(joint[1], joint[2])
         seen = admitted & ~self.trusted
         if seen.sum() > SCALE_MEMORY:
-            inliers = (1.0 / (1.0 + np.exp(-odds[seen]))).sum()
-            self.prior = float(np.clip((inliers + 1) / (seen.sum() + 2), 0.05, 0.98))
-        return odds
+            chance = np.exp(joint[:, seen] - np.logaddexp.reduce(joint[:, seen]))
+            count = chance.sum(axis=1) + LEAST_SHARES * seen.sum()
+            self.shares = count / count.sum()
+        # A trusted measurement has odds of its own.
+        known = np.log(TRUSTED_ODDS) + densities[0] - np.logaddexp(*densities[1:]) + np.log(2.0)
+        return np.clip(np.where(self.trusted, known, odds), -_LOG_ODDS_LIMIT, _LOG_ODDS_LIMIT)
 
     def _choose(self, odds: FloatArray, admitted: BoolArray, share: float) -> BoolArray:
         """The next active measurements (m,)."""
@@ -254,7 +263,7 @@ class ClosureSearch:
             chosen = members & kept
             total = (tail * square)[chosen].sum() + SCALE_MEMORY * old[kind] ** 2
             scale = np.sqrt(total / (freedom[chosen].sum() + SCALE_MEMORY))
-            self.scale[kind] = max(scale, LEAST_SCALE)
+            self.scale[kind] = np.clip(scale, LEAST_SCALE, LARGEST_SCALE)
         self.tail[active] = (FREEDOM + 3.0) / (FREEDOM + (square + taken) / variance)
 
     def _take(self, new: BoolArray) -> None:
@@ -265,5 +274,14 @@ class ClosureSearch:
 
     def _score(self, prediction: Prediction, outlier: float) -> float:
         judged = ~self.trusted
-        inlier = np.log(self.prior) + prediction.log_density()[judged]
-        return float(np.logaddexp(inlier, np.log(1.0 - self.prior) + outlier).sum())
+        joint = self._densities(prediction, outlier)[:, judged] + np.log(self.shares)[:, None]
+        return float(np.logaddexp.reduce(joint).sum())
+
+    def _densities(self, prediction: Prediction, uniform: float) -> FloatArray:
+        """log densities (3, m) of the residuals of inliers, outliers, and poor measurements."""
+        # No less than stated: a file that states large errors does not call them false.
+        variance = POOR**2 * np.maximum(self._variance(slice(None)), 1.0)
+        noise = self.stated * variance[:, None, None]
+        poor = Prediction(prediction.residual, prediction.covariance + noise)
+        anywhere = np.full(len(self.edges), uniform)
+        return np.stack([prediction.log_density(), anywhere, poor.log_density()])
