@@ -105,6 +105,20 @@ class PoseGraph:
         """Edges (m,) that are not trusted: loop closures, and odometry that is not trusted."""
         return ~self.rotations.edge_trusted
 
+    def error(self, poses: FloatArray) -> FloatArray:
+        """Predicted less measured relative pose (m, 3), in the frame of the measured pose j.
+
+        (R(a)ᵀ (R(θ_i)ᵀ (p_j - p_i) - t), θ_j - θ_i - a) for a measurement (t, a): what the program
+        g2o takes as the residual.
+
+        Args:
+            poses: (n, 3).
+        """
+        i, j = self.rotations.dst, self.rotations.src
+        step = rotate(-poses[i, 2], poses[j, :2] - poses[i, :2]) - self.translation
+        angle = wrap(poses[j, 2] - poses[i, 2] - self.measured_heading)
+        return np.column_stack([rotate(-self.measured_heading, step), angle])
+
     def keep_edges(self, kept: IntArray | BoolArray) -> PoseGraph:
         """The graph on all its poses with these edges only, by number or by mask."""
         return replace(
@@ -203,6 +217,39 @@ class PoseSolution:
             f"PoseSolution(poses={len(self.poses)}, cost={self.cost:.6g}, rejected={rejected}, "
             f"converged={self.converged}, seconds={self.seconds:.3g})"
         )
+
+
+def summarize_poses(graph: PoseGraph, solution: PoseSolution) -> dict[str, Any]:
+    """Numbers that describe a solution: counts, cost, closures, scales, and how it ended.
+
+    `closures_accepted` and `closures_rejected` count the measurements that are not trusted,
+    `trusted_rejected` the trusted ones that others contradict.
+    """
+    closures, accepted = graph.closures, solution.accepted
+    return {
+        "nodes": graph.num_poses,
+        "edges": graph.num_edges,
+        "components": graph.rotations.num_components,
+        "trusted": int((~closures).sum()),
+        "trusted_rejected": int((~closures & ~accepted).sum()),
+        "closures_accepted": int((closures & accepted).sum()),
+        "closures_rejected": int((closures & ~accepted).sum()),
+        "cost": float(solution.cost),
+        "information_scale": {
+            "trusted": solution.information_scale[0],
+            "closures": solution.information_scale[1],
+        },
+        "converged": bool(solution.converged),
+        "iterations": int(solution.iterations),
+        "seconds_solve": float(solution.seconds),
+    }
+
+
+def rotate(angle: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Vectors (m, 2), each turned by its angle (m,)."""
+    c, s = np.cos(angle), np.sin(angle)
+    x, y = vectors.T
+    return np.column_stack([c * x - s * y, s * x + c * y])
 
 
 def odometry_edges(graph: MeasurementGraph) -> BoolArray:

@@ -1,26 +1,26 @@
-"""`gnnsync solve FILE`: read measured offsets, estimate the angles, write them."""
+"""`gnnsync solve FILE`: read measurements, estimate angles or poses, write them."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
-import logging
 import os
 import sys
 import time
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from gnnsync.cli.errors import exit_code
-from gnnsync.errors import DataFileError, ParameterError, check_choice, one_line
+from gnnsync.cli.explain import find_edge
+from gnnsync.cli.poses import solve_pose_file
+from gnnsync.cli.progress import messages_on_stderr, print_summary, stage
+from gnnsync.errors import DataFileError, ParameterError, check_choice
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io import FORMATS, read, write_edges, write_solution
 from gnnsync.io.figure_file import write_figure
+from gnnsync.io.graph_file import TRUST, file_format
+from gnnsync.io.pose_solution_file import REJECTED, check_pose_ending
 from gnnsync.io.solution_file import check_ending, write_angles
-from gnnsync.io.source import STDIN, Progress
+from gnnsync.io.source import STDIN, Source
 from gnnsync.solution import NODE_TOLERANCE, SURE, Solution, summarize
 from gnnsync.solve import find_method, method_names
 
@@ -36,31 +36,39 @@ def main(argv: list[str]) -> int:
 def _run(arguments: argparse.Namespace) -> None:
     # Before a large file is read, which may take minutes.
     check_choice("--method", arguments.method, method_names())
-    _check_outputs(arguments)
-    with _messages_on_stderr():
-        _solve(arguments)
+    kind = file_format(Source(arguments.file), arguments.format)
+    whole_poses = kind == "g2o" and not arguments.headings_only
+    _check_outputs(arguments, whole_poses)
+    with messages_on_stderr():
+        if whole_poses:
+            solve_pose_file(arguments)
+        else:
+            _solve(arguments)
 
 
 def _solve(arguments: argparse.Namespace) -> None:
     start = time.perf_counter()
-    with _stage(f"reading {arguments.file}") as progress:
+    with stage(f"reading {arguments.file}") as progress:
         graph = read(
             arguments.file,
             format=arguments.format,
             degrees=arguments.degrees,
+            trust=arguments.trust,
             progress=progress,
         )
     seconds_read = time.perf_counter() - start
+    explained = None if arguments.explain is None else find_edge(graph, arguments.explain)
     method = find_method(arguments.method)
-    with _stage(f"solving {graph.num_edges} edges by {arguments.method}"):
+    with stage(f"solving {graph.num_edges} edges by {arguments.method}"):
         solution = method(graph, arguments.k, seed=arguments.seed)
     summary = {"file": arguments.file, "method": arguments.method} | summarize(graph, solution)
+    summary["trusted"] = int(graph.edge_trusted.sum())
     summary["seconds_read"] = seconds_read
     _write(arguments, graph, solution, summary)
-    if arguments.json:
-        print(json.dumps(summary))
-    else:
-        print(_text(summary), file=sys.stderr if arguments.output == STDIN else sys.stdout)
+    text = [_text(summary)]
+    if explained is not None:
+        text.append(str(solution.conflicts(explained, graph)))
+    print_summary(arguments, summary, text)
 
 
 def _write(
@@ -86,9 +94,11 @@ def _text(summary: dict[str, Any]) -> str:
         f"{float(level):.0%} {value:.3g}" for level, value in summary["residual_quantiles"].items()
     )
     ended = "converged" if summary["converged"] else "NOT converged"
+    trusted = f"{summary['trusted']} edges (--trust none turns this off)"
     lines = {
         "nodes": summary["nodes"],
         "edges": summary["edges"],
+        "trusted": trusted if summary["trusted"] else None,
         "components": summary["components"],
         "method": f"{summary['method']} (k = {summary['k']}), {ended}: {summary['stop_reason']}",
         "|residual|": f"{quantiles} rad",
@@ -107,62 +117,20 @@ def _confidence_text(fraction: float | None) -> str | None:
     return f"{fraction:.1%} of the nodes are within {NODE_TOLERANCE:g} rad with {SURE:.0%} or more"
 
 
-@contextlib.contextmanager
-def _stage(title: str) -> Iterator[Progress | None]:
-    """Show a progress bar in a terminal; elsewhere print one line when the stage is done."""
-    if not sys.stderr.isatty():
-        start = time.perf_counter()
-        yield None
-        print(f"{title}: {time.perf_counter() - start:.2f} s", file=sys.stderr, flush=True)
-        return
-    # Only a terminal needs it, and it takes 0.1 s to import.
-    from rich import console, progress
-
-    columns = (
-        progress.SpinnerColumn(),
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.TimeElapsedColumn(),
-    )
-    stderr = console.Console(stderr=True)
-    with progress.Progress(*columns, console=stderr, transient=True) as bars:
-        bar = bars.add_task(title, total=None)
-
-        def advance(done: int, total: int) -> None:
-            bars.update(bar, completed=done, total=total or None)
-
-        yield advance
-
-
-@contextlib.contextmanager
-def _messages_on_stderr() -> Iterator[None]:
-    """Send warnings and log messages of the package to standard error, one line each."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setLevel(logging.WARNING)
-    handler.setFormatter(logging.Formatter("warning: %(message)s"))
-    logger = logging.getLogger("gnnsync")
-    logger.addHandler(handler)
-    propagate, logger.propagate = logger.propagate, False
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("default")
-            warnings.showwarning = _show_warning
-            yield
-    finally:
-        logger.removeHandler(handler)
-        logger.propagate = propagate
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"warning: {one_line(message)}", file=sys.stderr)
-
-
-def _check_outputs(arguments: argparse.Namespace) -> None:
-    """Check that the output files can be written, before any work is done."""
+def _check_outputs(arguments: argparse.Namespace, whole_poses: bool) -> None:
+    """Check that options agree and output files can be written, before any work is done."""
     if arguments.output and arguments.output != STDIN:
-        check_ending(arguments.output)
+        ending = (check_pose_ending if whole_poses else check_ending)(arguments.output)
+    else:
+        ending = ""
+    if arguments.rejected is not None and ending != ".g2o":
+        raise ParameterError("--rejected", arguments.rejected, "used with --output FILE.g2o")
+    if whole_poses and arguments.k != 1:
+        raise ParameterError("--k", arguments.k, "1 for whole poses; or add --headings-only")
     if arguments.output == STDIN and arguments.json:
         raise ParameterError("--output", STDIN, "a file with --json, whose summary is printed")
+    if arguments.explain is not None and arguments.json:
+        raise ParameterError("--explain", arguments.explain, "used without --json")
     if arguments.plot and Path(arguments.plot).suffix.lower() not in _FIGURE_ENDINGS:
         raise ParameterError(
             "--plot", arguments.plot, f"a file ending in {', '.join(_FIGURE_ENDINGS)}"
@@ -179,7 +147,8 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gnnsync solve",
-        description="Estimate angles from measured offsets theta[src] - theta[dst].",
+        description="Estimate angles from measured offsets theta[src] - theta[dst], or the poses "
+        "of a 2D pose graph.",
         epilog="FILE is .csv, .tsv or .txt (src,dst,offset[,weight]; header optional), .g2o (2D), "
         ".npz or .mtx. Exit code 2 means bad input.",
     )
@@ -196,8 +165,35 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--seed", type=int, default=0, help="random seed (default 0)")
     add("--degrees", action="store_true", help="offsets and angles are in degrees, not radians")
-    add("--output", metavar="FILE", help="write angles to .csv, .json or .npz; - prints CSV")
-    add("--edges", metavar="FILE", help="write residual, confidence and group of each edge as CSV")
+    add(
+        "--trust",
+        choices=TRUST,
+        help="edges known to be inliers: odometry (between consecutive node numbers; default for "
+        ".g2o) or none (default elsewhere: the column trusted of the file)",
+    )
+    _add_outputs(parser)
+    return parser
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--output",
+        metavar="FILE",
+        help="write angles or poses to .csv, .json, .npz, or poses to .g2o; - prints CSV",
+    )
+    add("--edges", metavar="FILE", help="write residual and confidence of each edge as CSV")
     add("--plot", metavar="FILE", help="write a figure of the solution to .png, .pdf or .svg")
     add("--json", action="store_true", help="print the summary as one JSON object")
-    return parser
+    add(
+        "--explain",
+        metavar="EDGE",
+        help="print the cycles for and against an edge, given by two nodes I,J or by its number",
+    )
+    add("--headings-only", action="store_true", help="of a .g2o file, solve the headings only")
+    add(
+        "--rejected",
+        choices=REJECTED,
+        help="edges of --output FILE.g2o that the poses contradict: keep them (default), drop "
+        "them, or mark them as comments",
+    )

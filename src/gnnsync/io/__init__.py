@@ -7,6 +7,7 @@ from gnnsync.io.figure_file import write_figure
 from gnnsync.io.graph_file import FORMATS, read, write
 from gnnsync.io.points import read_points
 from gnnsync.io.pose_file import read_poses, write_poses
+from gnnsync.io.pose_solution_file import write_pose_edges, write_pose_solution
 from gnnsync.io.solution_file import write_edges, write_solution
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "write",
     "write_edges",
     "write_figure",
+    "write_pose_edges",
+    "write_pose_solution",
     "write_poses",
     "write_solution",
 ]

@@ -56,7 +56,7 @@ def write_solution(
             content = {
                 "unit": "degrees" if degrees else "radians",
                 "summary": summary or {},
-                "nodes": [_plain(name) for name in graph.names],
+                "nodes": [plain_name(name) for name in graph.names],
                 "angles": angles.tolist(),
                 "component": solution.component.tolist(),
             }
@@ -65,7 +65,7 @@ def write_solution(
             json.dump(content, handle, indent=1, allow_nan=False)
         else:
             arrays: dict[str, Any] = {
-                "node": _name_array(graph),
+                "node": name_array(graph),
                 "angles": angles,
                 "component": solution.component,
                 "residual": _residual(graph, solution, degrees),
@@ -128,12 +128,13 @@ def _residual(graph: MeasurementGraph, solution: Solution, degrees: bool) -> Flo
     return np.degrees(residual) if degrees else residual
 
 
-def _plain(name: Any) -> int | str:
+def plain_name(name: Any) -> int | str:
+    """The name of a node as JSON can hold it."""
     return name if isinstance(name, int) else str(name)
 
 
-def _name_array(graph: MeasurementGraph) -> NDArray[Any]:
-    """Integers if all names are, else text; never objects, which would need a pickle."""
+def name_array(graph: MeasurementGraph) -> NDArray[Any]:
+    """Names of the nodes: integers if all are, else text; never objects, which need a pickle."""
     names = list(graph.names)
     if all(isinstance(name, int) for name in names):
         return np.array(names, dtype=np.int64)

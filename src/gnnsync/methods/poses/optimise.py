@@ -8,6 +8,7 @@ import numpy as np
 
 from gnnsync.methods.poses.normal_equations import NormalEquations
 from gnnsync.methods.poses.residual import RelativePoses
+from gnnsync.pose_graph import rotate
 from gnnsync.typing import BoolArray, FloatArray
 
 # Damping after the first step that fails, its factor for each further one, and the largest tried.
@@ -110,8 +111,6 @@ def place_poses(
 def _turned(edges: RelativePoses, poses: FloatArray, information: FloatArray) -> RelativePoses:
     """The translations as seen in the common frame, with headings 0."""
     angle = poses[edges.start, 2]
-    c, s = np.cos(angle), np.sin(angle)
-    x, y = edges.translation.T
     # The residual of an edge is in the frame of the measured pose j: R(a)ᵀ R(θ_i)ᵀ of this one.
     full = np.zeros_like(information)
     c_j, s_j = np.cos(angle + edges.heading), np.sin(angle + edges.heading)
@@ -119,7 +118,7 @@ def _turned(edges: RelativePoses, poses: FloatArray, information: FloatArray) ->
     return RelativePoses(
         edges.start,
         edges.end,
-        np.column_stack([c * x - s * y, s * x + c * y]),
+        rotate(angle, edges.translation),
         np.zeros(len(edges)),
         full.transpose(0, 2, 1) @ information @ full,
         edges.num_poses,

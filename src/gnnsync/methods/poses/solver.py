@@ -16,7 +16,7 @@ from gnnsync.methods.poses.closures import ClosureSearch, Selection
 from gnnsync.methods.poses.normal_equations import NormalEquations
 from gnnsync.methods.poses.optimise import Optimum, optimise, place_poses
 from gnnsync.methods.poses.residual import RelativePoses
-from gnnsync.pose_graph import PoseGraph, PoseSolution
+from gnnsync.pose_graph import PoseGraph, PoseSolution, rotate
 from gnnsync.solution import Solution
 from gnnsync.topology import component_labels, forest_angles, minimum_spanning_edges
 from gnnsync.typing import BoolArray, FloatArray, IntArray
@@ -124,7 +124,7 @@ def _along(edges: RelativePoses, chosen: IntArray) -> FloatArray:
     forest = minimum_spanning_edges(index, edges.num_poses, np.arange(len(chosen)))
     part, index = edges.part(chosen[forest]), index[:, forest]
     heading = forest_angles(index, part.heading, edges.num_poses)
-    step = _rotate(heading[part.start], part.translation)
+    step = rotate(heading[part.start], part.translation)
     position = [forest_angles(index, axis, edges.num_poses) for axis in step.T]
     return np.column_stack([*position, heading])
 
@@ -154,15 +154,8 @@ def _in_place(graph: PoseGraph, poses: FloatArray, held: BoolArray) -> FloatArra
         goal = np.where(np.isnan(initial), 0.0, initial)
     root = poses[anchor]
     turn = (goal[:, 2] - root[:, 2])[component]
-    position = _rotate(turn, poses[:, :2] - root[component, :2]) + goal[component, :2]
+    position = rotate(turn, poses[:, :2] - root[component, :2]) + goal[component, :2]
     return np.column_stack([position, wrap(poses[:, 2] + turn)])
-
-
-def _rotate(angle: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Vectors (m, 2), each turned by its angle (m,)."""
-    c, s = np.cos(angle), np.sin(angle)
-    x, y = vectors.T
-    return np.column_stack([c * x - s * y, s * x + c * y])
 
 
 def _solution(

@@ -1,0 +1,98 @@
+"""`gnnsync solve FILE.g2o`: whole poses, what is written of them, and their summary."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import Any
+
+from gnnsync.cli.explain import find_edge
+from gnnsync.cli.progress import print_summary, stage
+from gnnsync.errors import DataFileError
+from gnnsync.io import read_poses, write_pose_edges, write_pose_solution
+from gnnsync.io.figure_file import write_figure
+from gnnsync.io.pose_solution_file import write_pose_table
+from gnnsync.io.source import STDIN
+from gnnsync.pose_graph import PoseGraph, PoseSolution, summarize_poses
+from gnnsync.solve import solve_poses
+
+
+def solve_pose_file(arguments: argparse.Namespace) -> None:
+    """Read a pose graph, estimate its poses, write them and print a summary."""
+    if arguments.degrees:
+        raise DataFileError(f"{arguments.file}: g2o is in radians by definition: leave out degrees")
+    start = time.perf_counter()
+    with stage(f"reading {arguments.file}") as progress:
+        graph = read_poses(
+            arguments.file, format=arguments.format, trust=arguments.trust, progress=progress
+        )
+    seconds_read = time.perf_counter() - start
+    explained = None
+    if arguments.explain is not None:
+        explained = find_edge(graph.rotations, arguments.explain)
+    with stage(f"solving {graph.num_poses} poses and {graph.num_edges} edges"):
+        solution = solve_poses(graph, arguments.method, seed=arguments.seed)
+    summary = {"file": arguments.file, "method": arguments.method}
+    summary |= summarize_poses(graph, solution) | {"seconds_read": seconds_read}
+    _write(arguments, graph, solution, summary)
+    text = [_text(summary)]
+    if explained is not None:
+        text.append(explanation(graph, solution, explained))
+    print_summary(arguments, summary, text)
+
+
+def explanation(graph: PoseGraph, solution: PoseSolution, edge: int) -> str:
+    """The error of one measurement as a whole pose, and the cycles of its heading."""
+    names, rotations = graph.rotations.names, graph.rotations
+    x, y, angle = graph.error(solution.poses)[edge]
+    verdict = "accepted" if solution.accepted[edge] else "rejected"
+    first = (
+        f"edge {edge}, pose {names[rotations.src[edge]]} seen from {names[rotations.dst[edge]]}: "
+        f"{verdict}, confidence {solution.edge_confidence[edge]:.3g}; off by ({x:.3g}, {y:.3g}) "
+        f"in position and {angle:.3g} rad in heading"
+    )
+    return f"{first}\nheadings: {solution.headings.conflicts(edge, rotations)}"
+
+
+def _write(
+    arguments: argparse.Namespace,
+    graph: PoseGraph,
+    solution: PoseSolution,
+    summary: dict[str, Any],
+) -> None:
+    if arguments.plot:
+        with stage("drawing"):
+            write_figure(solution.plot(graph), arguments.plot)
+    if arguments.edges:
+        write_pose_edges(graph, solution, arguments.edges)
+    if arguments.output == STDIN:
+        write_pose_table(graph, solution, sys.stdout)
+    elif arguments.output:
+        rejected = arguments.rejected or "keep"
+        write_pose_solution(graph, solution, arguments.output, rejected=rejected, summary=summary)
+
+
+def _text(summary: dict[str, Any]) -> str:
+    ended = "converged" if summary["converged"] else "NOT converged"
+    scale, broken = summary["information_scale"], summary["trusted_rejected"]
+    trusted = f"{summary['trusted']} odometry edges (--trust none turns this off)"
+    if broken:
+        trusted += f"; {broken} of them contradicted and left out"
+    scales = f"closures × {scale['closures']:.3g}"
+    if summary["trusted"]:
+        scales = f"odometry × {scale['trusted']:.3g}, {scales}"
+    lines = {
+        "poses": summary["nodes"],
+        "edges": summary["edges"],
+        "trusted": trusted if summary["trusted"] else None,
+        "components": summary["components"],
+        "method": f"{summary['method']}, {ended} after {summary['iterations']} steps",
+        "closures": f"{summary['closures_accepted']} accepted, "
+        f"{summary['closures_rejected']} rejected",
+        "cost": f"{summary['cost']:.6g} = ½ Σ rᵀ Ω r over the accepted edges",
+        "information": f"{scales} would agree with the residuals",
+        "time": f"{summary['seconds_read']:.2f} s to read, "
+        f"{summary['seconds_solve']:.2f} s to solve",
+    }
+    return "\n".join(f"{name:<11} {value}" for name, value in lines.items() if value is not None)

@@ -1,0 +1,139 @@
+"""Write solved poses: vertices as g2o, CSV, JSON or NPZ, measurements as CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from gnnsync.errors import DataFileError, check_choice
+from gnnsync.io.files import atomic_output
+from gnnsync.io.pose_file import write_poses
+from gnnsync.io.solution_file import name_array, plain_name
+from gnnsync.pose_graph import PoseGraph, PoseSolution
+
+ENDINGS = (".g2o", ".csv", ".json", ".npz")
+# What becomes of rejected measurements in a g2o file.
+REJECTED = ("keep", "drop", "mark")
+
+
+def check_pose_ending(path: str | os.PathLike[str]) -> str:
+    """Return the ending of an output file if poses can be written in its format."""
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise DataFileError(f"{path}: ends in {ending!r}: must be one of {', '.join(ENDINGS)}")
+    return ending
+
+
+def write_pose_solution(
+    graph: PoseGraph,
+    solution: PoseSolution,
+    path: str | os.PathLike[str],
+    *,
+    rejected: str = "keep",
+    summary: dict[str, Any] | None = None,
+) -> None:
+    """Write the poses in the format of the file's ending, atomically.
+
+    Args:
+        graph: the pose graph that was solved.
+        solution: its poses.
+        path: `.g2o` (vertices and measurements), `.csv`, `.json` or `.npz`.
+        rejected: in a `.g2o` file, `keep` writes all measurements, `drop` only the accepted ones,
+            `mark` the others as comments `# rejected: EDGE_SE2 ...` at the end.
+        summary: figures to add to a `.json` file.
+    """
+    ending = check_pose_ending(path)
+    check_choice("rejected", rejected, REJECTED)
+    if ending == ".g2o":
+        kept = graph.keep_edges(solution.accepted) if rejected == "drop" else graph
+        marked = ~solution.accepted if rejected == "mark" else None
+        write_poses(kept, path, poses=solution.poses, rejected=marked)
+        return
+    with atomic_output(path, "wb" if ending == ".npz" else "w") as handle:
+        if ending == ".csv":
+            write_pose_table(graph, solution, handle)
+        elif ending == ".json":
+            json.dump(_content(graph, solution, summary), handle, indent=1, allow_nan=False)
+        else:
+            np.savez_compressed(handle, **_arrays(graph, solution))
+
+
+def write_pose_table(graph: PoseGraph, solution: PoseSolution, handle: TextIO) -> None:
+    """Write CSV lines node, x, y, theta, component and, if it is estimated, confidence.
+
+    The confidence is that of the heading.
+    """
+    titles = ["node", "x", "y", "theta", "component"]
+    columns: list[Sequence[object]] = [list(graph.rotations.names), *solution.poses.T.tolist()]
+    columns.append(graph.rotations.components.tolist())
+    if solution.headings.node_confidence is not None:
+        titles.append("confidence")
+        columns.append(solution.headings.node_confidence.tolist())
+    _write_csv(handle, titles, columns)
+
+
+def write_pose_edges(
+    graph: PoseGraph, solution: PoseSolution, path: str | os.PathLike[str]
+) -> None:
+    """Write one CSV line for each measurement.
+
+    `start` and `end` are the poses i and j; dx, dy, dtheta the measured pose of j seen from i;
+    then the residual of each (predicted less measured, in the frame of the measured pose j),
+    whether the measurement is trusted, its confidence, and whether it was accepted (1 or 0).
+    """
+    names, rotations = graph.rotations.names, graph.rotations
+    columns: list[Sequence[object]] = [
+        [names[i] for i in rotations.dst.tolist()],
+        [names[j] for j in rotations.src.tolist()],
+        *graph.translation.T.tolist(),
+        graph.measured_heading.tolist(),
+        *graph.error(solution.poses).T.tolist(),
+        rotations.edge_trusted.astype(int).tolist(),
+        solution.edge_confidence.tolist(),
+        solution.accepted.astype(int).tolist(),
+    ]
+    titles = ["start", "end", "dx", "dy", "dtheta", "residual_x", "residual_y", "residual_theta"]
+    with atomic_output(path) as handle:
+        _write_csv(handle, [*titles, "trusted", "confidence", "accepted"], columns)
+
+
+def _write_csv(handle: TextIO, titles: list[str], columns: list[Sequence[object]]) -> None:
+    writer = csv.writer(handle, lineterminator="\n")
+    writer.writerow(titles)
+    writer.writerows(zip(*columns, strict=True))
+
+
+def _content(
+    graph: PoseGraph, solution: PoseSolution, summary: dict[str, Any] | None
+) -> dict[str, Any]:
+    content = {
+        "unit": "radians",
+        "summary": summary or {},
+        "nodes": [plain_name(name) for name in graph.rotations.names],
+        "poses": solution.poses.tolist(),
+        "component": graph.rotations.components.tolist(),
+        "edge_confidence": solution.edge_confidence.tolist(),
+        "accepted": solution.accepted.tolist(),
+    }
+    if solution.headings.node_confidence is not None:
+        content["node_confidence"] = solution.headings.node_confidence.tolist()
+    return content
+
+
+def _arrays(graph: PoseGraph, solution: PoseSolution) -> dict[str, Any]:
+    arrays: dict[str, Any] = {
+        "node": name_array(graph.rotations),
+        "poses": solution.poses,
+        "component": graph.rotations.components,
+        "edge_confidence": solution.edge_confidence,
+        "accepted": solution.accepted,
+    }
+    if solution.headings.node_confidence is not None:
+        arrays["node_confidence"] = solution.headings.node_confidence
+    return arrays
