@@ -36,6 +36,13 @@ class Triangles:
         """Signed sum (T,) of an edge quantity (m,) around each triangle."""
         return (offset[self.edges] * self.signs).sum(axis=1)
 
+    def sample(self, most: int, rng: np.random.Generator) -> Triangles:
+        """At most `most` of the triangles, drawn at random."""
+        if len(self) <= most:
+            return self
+        kept = np.sort(rng.choice(len(self), most, replace=False))
+        return Triangles(self.edges[kept], self.signs[kept])
+
 
 def find_triangles(edge_index: IntArray, num_nodes: int) -> Triangles:
     """All triangles of the graph with edges `edge_index` (2, m), in O(Σ_e min degree) time.

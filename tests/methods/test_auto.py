@@ -6,7 +6,7 @@ import pytest
 from gnnsync.data.measurement import random_geometric
 from gnnsync.errors import ParameterError
 from gnnsync.methods import auto as auto_module
-from gnnsync.methods.auto import Auto
+from gnnsync.methods.auto import PARTS, Auto
 from gnnsync.methods.irls import IRLS
 from gnnsync.metrics import angular_mse
 from tests.methods.networks import synthetic
@@ -84,3 +84,26 @@ def test_parameters_are_checked():
         Auto(max_paths=0)
     with pytest.raises(ParameterError, match="sweeps"):
         Auto(sweeps=0)
+    with pytest.raises(ParameterError, match="without"):
+        Auto(without="cycles+certificate")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_works_without_a_part(part):
+    graph = synthetic(0.3, 0.1, k=1 if part in {"cemp", "bootstrap"} else 2, p=0.4)
+    solution = Auto(without=part)(graph, graph.angles.shape[1])
+    assert angular_mse(solution.angles, graph.angles) < 0.05
+
+
+def test_candidates_that_agree_end_the_search(caplog):
+    with caplog.at_level("DEBUG"):
+        Auto()(synthetic(0.2, 0.1))
+    assert "auto: cemp" in caplog.text
+    assert "auto: belief" not in caplog.text
+
+
+def test_noisy_graph_is_not_searched_for_all_cycles(caplog):
+    graph = synthetic(0.2, 0.1, n=300, p=0.2)
+    with caplog.at_level("DEBUG"):
+        Auto()(graph)
+    assert "no certificate" in caplog.text

@@ -37,7 +37,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gnnsync.errors import check_integer
+from gnnsync.errors import check_choice, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.cemp import CEMPGCW
@@ -49,20 +49,39 @@ from gnnsync.methods.robust.belief.propagation import (
     final_angles,
     propagate,
 )
+from gnnsync.methods.robust.comparison import best_two_agree, fits_agree
 from gnnsync.methods.robust.confidence.node_confidence import node_confidence
 from gnnsync.methods.robust.cycles.certificate import certified_estimate, certify
-from gnnsync.methods.robust.geometric.growth import grow_from_cores, two_fits_agree
+from gnnsync.methods.robust.geometric.growth import grow_from_cores
 from gnnsync.methods.robust.geometric.regions import is_extended
 from gnnsync.methods.robust.geometric.rotation import rotate_regions
 from gnnsync.methods.robust.initialisation import initial_angles
 from gnnsync.methods.robust.noise.law import LAPLACE
-from gnnsync.methods.robust.noise.local_search import local_search
+from gnnsync.methods.robust.noise.local_search import improve, rough_fit
 from gnnsync.methods.robust.noise.mixture import MixtureFit, coarse_likelihood, fit_mixture
 from gnnsync.methods.robust.noise.noisy_nodes import place_noisy_nodes
+from gnnsync.methods.robust.stages import stage
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray
 
 log = logging.getLogger(__name__)
+
+# Parts that `Auto.without` can switch off.
+PARTS = (
+    "cycles",
+    "growth",
+    "gnc",
+    "cemp",
+    "spectral",
+    "belief",
+    "local_search",
+    "regions",
+    "laws",
+    "placement",
+    "posterior",
+    "noisy_nodes",
+    "bootstrap",
+)
 
 Candidate = tuple[str, MixtureFit]
 Certificate = tuple[FloatArray, BoolArray]
@@ -71,12 +90,19 @@ Certificate = tuple[FloatArray, BoolArray]
 # the evidence per angle that each must gain: Laplace's law fits one edge per node exactly, which is
 # worth up to 0.25 on normal noise.
 _LAWS = {4.0: 0.0, 1.0: 0.0, LAPLACE: 0.3}
+# EM iterations that bring a law within the given evidence per angle of its final one: 0.08 at most
+# in 33 networks of `benchmarks.robustness wrong`.
+_LAW_ITERATIONS, _LAW_MARGIN = 6, 0.1
 # Share of nodes certified by cycles above which further candidates are not needed,
 _ENOUGH_CERTIFIED = 0.9
 # and above which belief propagation starts from them (for k > 1 they are the result).
 _MANY_CERTIFIED = 0.3
 # Candidates of greatest evidence whose regions are rotated.
 _ROTATED = 2
+# Sweeps and tolerance of belief propagation for a candidate, which the local search makes exact.
+_CANDIDATE_SWEEPS, _ROUGH_MESSAGES = 15, 2e-3
+# Rounds of the local search of a candidate.
+_SEARCH_ROUNDS = 10
 # Most sweeps for the posterior of k > 1 groups, each of which costs k times as much.
 _FEW_SWEEPS = 12
 # Noise at which candidates are compared a second time (see `_choose`), and the log likelihood per
@@ -100,6 +126,7 @@ class Auto(ClassicalMethod):
     Args:
         max_paths: most paths that are searched for closed cycles.
         sweeps: most sweeps of belief propagation at the estimated noise.
+        without: parts of `PARTS` that are switched off, joined by + (for comparisons).
     """
 
     name = "auto"
@@ -107,38 +134,61 @@ class Auto(ClassicalMethod):
 
     max_paths: int = 5_000_000
     sweeps: int = 40
+    without: str = ""
 
     def check(self) -> None:
         """Ranges of the parameters."""
         check_integer("max_paths", self.max_paths, 1)
         check_integer("sweeps", self.sweeps, 1)
+        for part in self._absent:
+            check_choice("without", part, PARTS)
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k), with the estimated η and σ in the diagnostics."""
         certificate = None
         if graph.num_edges > LARGE_GRAPH_EDGES:
             log.info("auto: %d edges, so belief propagation alone", graph.num_edges)
-        else:
-            certificate = certify(graph, k, max_paths=self.max_paths)
+        elif self._uses("cycles"):
+            with stage("auto: closed cycles"):
+                certificate = certify(graph, k, max_paths=self.max_paths)
         if k > 1 and certificate is not None and _share(certificate) > _MANY_CERTIFIED:
             return certified_estimate(graph, *certificate, rng)
         candidates = self._candidates(graph, k, rng, certificate)
         name, fit = candidates[0] if len(candidates) == 1 else _choose(graph, candidates)
-        if graph.num_edges <= LARGE_GRAPH_EDGES:
-            fit = _best_law(graph, fit)
-        angles, posterior = self._final_angles(graph, fit, rng)
+        with stage("auto: noise law"):
+            exact = fit_mixture(graph, fit.angles, dof=fit.dof, like=fit)
+            fit = replace(exact, iterations=fit.iterations + exact.iterations)
+            if graph.num_edges <= LARGE_GRAPH_EDGES and self._uses("laws"):
+                fit = _best_law(graph, fit)
+        with stage("auto: final angles"):
+            angles, posterior = self._final_angles(graph, fit, rng)
         final = fit_mixture(graph, angles, dof=fit.dof, like=fit, move=False, max_iterations=1)
         log.debug("auto: %s, eta %.3f, sigma %.3g, dof %g", name, fit.eta, fit.sigma, fit.dof)
-        mass = _mass_near(posterior, angles)
+        with stage("auto: confidence"):
+            confidence = node_confidence(
+                graph,
+                final,
+                rng,
+                evidence=fit.evidence,
+                mass=_mass_near(posterior, angles),
+                resample=self._uses("bootstrap"),
+            )
         return Estimate(
             angles,
             converged=fit.converged,
             iterations=fit.iterations,
             stop_reason=f"{name} has the greatest evidence",
             edge_confidence=final.edge_confidence,
-            node_confidence=node_confidence(graph, final, rng, evidence=fit.evidence, mass=mass),
+            node_confidence=confidence,
             diagnostics=_diagnostics(fit, posterior),
         )
+
+    def _uses(self, part: str) -> bool:
+        return part not in self._absent
+
+    @property
+    def _absent(self) -> list[str]:
+        return self.without.split("+") if self.without else []
 
     def _candidates(
         self,
@@ -149,35 +199,42 @@ class Auto(ClassicalMethod):
     ) -> list[Candidate]:
         """Names and fits of the candidates, regions rotated."""
         start, known, share = initial_angles(graph, k, rng), None, 0.0
-        candidates: list[Candidate] = []
         small = graph.num_edges <= LARGE_GRAPH_EDGES
         extended = small and is_extended(graph, rng)
+        pool = _Pool(graph, search=self._uses("local_search"))
         if certificate is not None:
-            candidates.append(("cycles", local_search(graph, certificate[0])))
+            pool.add("cycles", certificate[0])
             share = _share(certificate)
             if share > _MANY_CERTIFIED:
                 start, known = certificate
         more = share <= _ENOUGH_CERTIFIED
-        if more and extended and k > 1:
-            fit, certain = grow_from_cores(graph, k, rng)
+        if more and extended and k > 1 and self._uses("growth"):
+            with stage("auto: growth"):
+                fit, certain = grow_from_cores(graph, k, rng)
+            pool.fits["growth"] = fit
             if certain:
-                return [("growth", rotate_regions(graph, fit, rng))]
-            candidates.append(("growth", fit))
-        if small:
-            candidates.append(("gnc", local_search(graph, GNC().fit(graph, k, rng).angles)))
-        if more and small and k == 1:
-            weighted = CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1)
-            candidates.append(("cemp", local_search(graph, weighted)))
-        if more and small and k > 1:
-            candidates.append(("spectral", local_search(graph, start)))
-        if more and not (k > 1 and two_fits_agree([fit for _, fit in candidates])):
-            found = propagate(graph, start, sweeps=self.sweeps, known=known)
-            candidates.append(("belief", local_search(graph, found.modes())))
-        if extended:
-            candidates.sort(key=_evidence, reverse=True)
-            candidates[:_ROTATED] = [
-                (name, rotate_regions(graph, fit, rng)) for name, fit in candidates[:_ROTATED]
-            ]
+                pool.fits = {"growth": fit}
+                more = small = False
+        if small and self._uses("gnc"):
+            with stage("auto: gnc"):
+                pool.add("gnc", GNC().anneal(graph, k, rng))
+        if more and small and k == 1 and self._uses("cemp"):
+            with stage("auto: cemp"):
+                pool.add("cemp", CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1))
+        if more and small and k > 1 and self._uses("spectral"):
+            with stage("auto: spectral"):
+                pool.add("spectral", start)
+        if more and ((self._uses("belief") and not pool.agreed()) or not pool.fits):
+            with stage("auto: belief"):
+                sweeps = min(self.sweeps, _CANDIDATE_SWEEPS)
+                found = propagate(graph, start, sweeps=sweeps, tol=_ROUGH_MESSAGES, known=known)
+                pool.add("belief", found.modes())
+        candidates = sorted(pool.fits.items(), key=_evidence, reverse=True)
+        if extended and self._uses("regions"):
+            with stage("auto: regions"):
+                candidates[:_ROTATED] = [
+                    (name, rotate_regions(graph, fit, rng)) for name, fit in candidates[:_ROTATED]
+                ]
         return candidates
 
     def _final_angles(
@@ -186,12 +243,44 @@ class Auto(ClassicalMethod):
         """Angles (n, k) of least expected error, and the posterior if it was computed."""
         normal, fine = np.isinf(fit.dof), fit.sigma < FINE_SIGMA
         if not fine and not normal:
-            return place_noisy_nodes(graph, fit, rng), None
+            place = self._uses("noisy_nodes")
+            return place_noisy_nodes(graph, fit, rng) if place else fit.angles, None
         posterior = None
         if not fine:
+            if not self._uses("posterior"):
+                return fit.angles, None
             sweeps = self.sweeps if fit.share.size == 1 else min(self.sweeps, _FEW_SWEEPS)
             posterior = propagate(graph, fit.angles, like=fit, sweeps=sweeps)
+        elif not self._uses("placement"):
+            return fit.angles, None
         return final_angles(graph, fit, posterior), posterior
+
+
+class _Pool:
+    """Candidates found so far: fits by name, without those that repeat another one.
+
+    Args:
+        graph: the measurements.
+        search: whether candidates are improved by moves of single nodes.
+    """
+
+    def __init__(self, graph: MeasurementGraph, *, search: bool) -> None:
+        self.graph, self.search = graph, search
+        self.fits: dict[str, MixtureFit] = {}
+        self._repeated = False
+
+    def add(self, name: str, angles: FloatArray) -> None:
+        """Fit angles (n, k) and keep the fit unless a better one agrees with it."""
+        fit = rough_fit(self.graph, angles)
+        for other in self.fits.values():
+            if fit.evidence < other.evidence and fits_agree(fit, other):
+                self._repeated = True
+                return
+        self.fits[name] = improve(self.graph, fit, rounds=_SEARCH_ROUNDS if self.search else 0)
+
+    def agreed(self) -> bool:
+        """Whether two candidates found in different ways agree: others are then not needed."""
+        return self._repeated or best_two_agree(list(self.fits.values()))
 
 
 def _choose(graph: MeasurementGraph, candidates: list[Candidate]) -> Candidate:
@@ -210,13 +299,24 @@ def _choose(graph: MeasurementGraph, candidates: list[Candidate]) -> Candidate:
 
 
 def _best_law(graph: MeasurementGraph, fit: MixtureFit) -> MixtureFit:
-    """The fit under the noise law of greatest evidence."""
+    """The fit under the noise law of greatest evidence.
+
+    A few EM iterations tell which laws come near it; only those are fitted exactly.
+    """
+    size = fit.angles.size
+    rough = {
+        dof: fit_mixture(graph, fit.angles, dof=dof, like=fit, max_iterations=_LAW_ITERATIONS)
+        for dof in _LAWS
+    }
+    gain = {dof: rough[dof].evidence - handicap * size for dof, handicap in _LAWS.items()}
+    near = max(fit.evidence, *gain.values()) - _LAW_MARGIN * size
     best, most = fit, fit.evidence
     for dof, handicap in _LAWS.items():
-        other = fit_mixture(graph, fit.angles, dof=dof, like=fit)
-        evidence = other.evidence - handicap * fit.angles.size
-        if evidence > most:
-            best, most = other, evidence
+        if gain[dof] > near:
+            other = fit_mixture(graph, rough[dof].angles, dof=dof, like=rough[dof])
+            evidence = other.evidence - handicap * size
+            if evidence > most:
+                best, most = other, evidence
     return best if best is fit else replace(best, iterations=fit.iterations + best.iterations)
 
 

@@ -51,10 +51,17 @@ class CEMP(ClassicalMethod):
             check_integer("max_triangles_per_edge", self.max_triangles_per_edge, 1)
 
     def corruption(
-        self, graph: MeasurementGraph, rng: np.random.Generator
+        self,
+        graph: MeasurementGraph,
+        rng: np.random.Generator,
+        triangles: Triangles | None = None,
     ) -> tuple[FloatArray, int]:
-        """Levels s (m,) in [0, 1] and the number of iterations, 0 without triangles."""
-        triangles = graph.triangles
+        """Levels s (m,) in [0, 1] and the number of iterations, 0 without triangles.
+
+        `triangles` of the graph may be given if another graph with the same edges has them.
+        """
+        if triangles is None:
+            triangles = graph.triangles
         if self.max_triangles_per_edge is not None:
             triangles = sample_triangles(
                 triangles, graph.num_edges, self.max_triangles_per_edge, rng
@@ -92,7 +99,13 @@ class CEMPGCW(CEMP):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) of the weighted eigenvector."""
-        level, iterations = self.corruption(graph, rng)
+        return self.from_triangles(graph, rng, None)
+
+    def from_triangles(
+        self, graph: MeasurementGraph, rng: np.random.Generator, triangles: Triangles | None
+    ) -> Estimate:
+        """The estimate from given triangles of the graph; all of them if None."""
+        level, iterations = self.corruption(graph, rng, triangles)
         trust = np.exp(-self.beta_max * (level - level.min(initial=1.0)))
         operator, weight = EdgeOperator(graph), graph.edge_weight * trust
         found = leading_angles(operator.hermitian(weight), 1, rng, operator.degree(weight))

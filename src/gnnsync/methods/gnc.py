@@ -81,6 +81,18 @@ class GNC(ClassicalMethod):
 
     def fit(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> MixtureFit:
         """The mixture fitted from the angles at the last scale."""
+        angles, iterations = self._annealed(graph, k, rng)
+        fit = fit_mixture(graph, angles)
+        return replace(fit, iterations=iterations + fit.iterations)
+
+    def anneal(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> FloatArray:
+        """Angles (n, k) at the last scale."""
+        return self._annealed(graph, k, rng)[0]
+
+    def _annealed(
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator
+    ) -> tuple[FloatArray, int]:
+        """Angles (n, k) at the last scale, and the iterations."""
         angles = initial_angles(graph, k, rng)
         if k == 1 and self.frequencies > 1:
             angles = fused_angles(graph, angles[:, 0], self.frequencies, rng)[:, None]
@@ -100,8 +112,7 @@ class GNC(ClassicalMethod):
             scale *= self.decay
             if scale < _LAST_SCALE_SIGMAS * noise or scale < _LAST_SCALE:
                 break
-        fit = fit_mixture(graph, angles)
-        return replace(fit, iterations=iteration + fit.iterations)
+        return angles, iteration
 
 
 def fused_angles(

@@ -25,6 +25,8 @@ FINE_SIGMA = 0.05
 # 0.7 apart, and sweeps at each.
 _ANNEALING = (0.7, 0.5, 0.35, 0.25, 0.18, 0.13)
 _SWEEPS_PER_STAGE = 6
+# Sweeps before the noise that EM finds may end the stages: the angles take shape in them.
+_LEAST_ANNEALING = 18
 # Share of inliers assumed at first.
 _FIRST_INLIER_SHARE = 0.5
 # Concentration of the first messages: weak around an initialisation, strong around a fit.
@@ -34,8 +36,9 @@ _LEAST_FIT_SIGMA = 0.02
 # An EM step for the noise follows every third sweep; the density of angles is estimated after six.
 _SWEEPS_PER_EM = 3
 _SWEEPS_BEFORE_DENSITY = 6
-# Relative change of σ in an EM step below which it counts as converged.
-_SIGMA_TOLERANCE = 0.004
+# Relative change of σ in an EM step below which it counts as converged, in units of the tolerance
+# of the messages.
+_SIGMA_TOLERANCE = 10.0
 # Mean resultant length of a marginal above which its mode counts as known for the density.
 _KNOWN_LENGTH = 0.8
 # Bins that σ must span for the posterior mean to be free of discretisation error.
@@ -122,7 +125,7 @@ def propagate(
             if like is not None and sweep == _SWEEPS_BEFORE_DENSITY:
                 messages.set_prior(_densities(messages))
                 drift = np.inf
-        if change < tol and drift < _SIGMA_TOLERANCE:
+        if change < tol and drift < _SIGMA_TOLERANCE * tol:
             break
     return Posterior(
         messages.marginals(), start, messages.share, messages.sigma, done + sweep, float(change)
@@ -154,6 +157,7 @@ def _annealed(
     share = np.full(k, _FIRST_INLIER_SHARE / k)
     messages = Messages(graph, start, share, _ANNEALING[0], FIRST_BINS)
     messages.start(_WEAK * sure)
+    done = 0
     for sigma in _ANNEALING:
         while sigma < 2 * messages.least_sigma and 2 * messages.bins <= bins:
             messages.refine_bins()
@@ -161,8 +165,11 @@ def _annealed(
         for sweep in range(1, _SWEEPS_PER_STAGE + 1):
             messages.sweep()
             if sweep % _SWEEPS_PER_EM == 0:
-                messages.learn(noise=False)
-    return messages, _SWEEPS_PER_STAGE * len(_ANNEALING)
+                messages.learn(noise=sweep == _SWEEPS_PER_STAGE)
+        done += _SWEEPS_PER_STAGE
+        if messages.sigma > sigma and done >= _LEAST_ANNEALING:
+            break  # EM raises the noise again: the stages below it are skipped
+    return messages, done
 
 
 def _like_fit(

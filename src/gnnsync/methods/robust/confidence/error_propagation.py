@@ -10,7 +10,7 @@ from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.robust import LARGE_GRAPH_EDGES
 from gnnsync.methods.robust.noise.law import LAPLACE, SIGMA_FLOOR
 from gnnsync.methods.robust.noise.mixture import MixtureFit
-from gnnsync.topology import Triangles, draw_triangles
+from gnnsync.topology import Triangles
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 # Error found on maps, as a part of that sampled by `shared_noise_error` (random discs, rectangles
@@ -81,7 +81,7 @@ def shared_noise_error(
         residual: (m,) of the solution.
         rng: for the sampled noise.
     """
-    triangles = draw_triangles(graph.edge_index, graph.num_nodes, _MOST_TRIANGLES, rng)
+    triangles = graph.triangles.sample(_MOST_TRIANGLES, rng)
     side, near, far = triangle_arcs(graph, triangles)
     count = np.maximum(np.bincount(side, minlength=graph.num_edges), 1)
     operator = EdgeOperator(graph)

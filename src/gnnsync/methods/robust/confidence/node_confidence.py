@@ -39,6 +39,7 @@ def node_confidence(
     *,
     evidence: float | None = None,
     mass: FloatArray | None = None,
+    resample: bool = True,
 ) -> FloatArray:
     """Probability (n,) that a node's angles are within `NODE_TOLERANCE` of the truth.
 
@@ -54,6 +55,7 @@ def node_confidence(
         rng: for sampled noise.
         evidence: of the fit before open nodes were placed; that of `fit` if not given.
         mass: (n,) posterior probability of being near the truth, if belief propagation was run.
+        resample: whether the bootstrap is used on extended graphs.
     """
     local = np.ones(graph.num_nodes)
     for group in range(fit.share.size):
@@ -62,7 +64,8 @@ def node_confidence(
     if fit.sigma < _NOISY:
         return local
     per_angle = (fit.evidence if evidence is None else evidence) / fit.angles.size
-    if fit.share.size > 1 or graph.num_edges > LARGE_GRAPH_EDGES or not is_extended(graph, rng):
+    resample = resample and fit.share.size == 1 and graph.num_edges <= LARGE_GRAPH_EDGES
+    if not resample or not is_extended(graph, rng):
         return calibrated(local, mass, per_angle)
     resampled = bootstrap(graph, fit, rng)
     result = calibrated(local, mass, per_angle, resampled.recovered)

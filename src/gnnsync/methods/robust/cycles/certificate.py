@@ -12,8 +12,10 @@ from gnnsync.methods.base import Estimate
 from gnnsync.methods.robust.confidence.node_confidence import node_confidence
 from gnnsync.methods.robust.cycles.paths import (
     Arcs,
+    Paths,
     arcs_of,
     closed_clusters,
+    count_paths,
     cycle_noise,
     find_paths,
     tolerance_of,
@@ -32,6 +34,8 @@ log = logging.getLogger(__name__)
 
 # Largest share of chance closures among closed cycles with which they still certify anything.
 _MOST_CHANCE = 0.05
+# Paths of two and three edges in the sample that shows whether the search is worth while.
+_TRIAL_PATHS = 200_000
 # Offsets of one pair that differ by less are copies of one measurement: rounding is 1e-15.
 _SAME_OFFSET = 1e-9
 # Largest part of a body's nodes that its group may already have.
@@ -51,14 +55,16 @@ def certify(
     """
     graph = _without_repeats(graph)
     arcs = arcs_of(graph)
+    if not tolerance:
+        # A sample shows whether the search is worth while: noisy cycles certify nothing.
+        every = sum(count_paths(arcs, max_paths)) // _TRIAL_PATHS
+        if every > 1 and _tolerance(find_paths(graph, arcs, max_paths, every)) is None:
+            return None
     paths = find_paths(graph, arcs, max_paths)
-    sigma = cycle_noise(graph, paths)
-    if not tolerance and not np.isfinite(sigma):
+    width = tolerance or _tolerance(paths)
+    if width is None:
         return None
-    tolerance = tolerance or tolerance_of(sigma)
-    if tolerance > np.pi * _MOST_CHANCE:
-        log.debug("cycles: no certificate: too many chance closures at noise %.2g rad", sigma)
-        return None
+    tolerance = width
     label, chance = closed_clusters(graph, paths, tolerance)
     if chance > _MOST_CHANCE:
         log.debug("cycles: no certificate: expected share of chance closures %.2g", chance)
@@ -85,6 +91,16 @@ def certified_estimate(
         node_confidence=node_confidence(graph, final, rng),
         diagnostics={"certified": float(known.mean()), "eta": fit.eta, "sigma": fit.sigma},
     )
+
+
+def _tolerance(paths: Paths) -> float | None:
+    """Difference of two paths' sums that counts as none; None if chance closes too many cycles."""
+    sigma = cycle_noise(paths)
+    tolerance = tolerance_of(sigma)
+    if tolerance <= np.pi * _MOST_CHANCE:
+        return tolerance
+    log.debug("cycles: no certificate: too many chance closures at noise %.2g rad", sigma)
+    return None
 
 
 def _without_repeats(graph: MeasurementGraph) -> MeasurementGraph:

@@ -83,28 +83,30 @@ def arcs_of(graph: MeasurementGraph) -> Arcs:
     return Arcs(tail[order], head[order], shift, edge, first)
 
 
-def find_paths(graph: MeasurementGraph, arcs: Arcs, limit: int) -> Paths:
+def find_paths(graph: MeasurementGraph, arcs: Arcs, limit: int, every: int = 1) -> Paths:
     """Paths of one, two and, if they are no more than half of `limit`, three edges.
 
     Two paths with the same ends make a cycle of up to six edges. If even the two-edge paths are
-    more than `limit`, only single edges are returned.
+    more than `limit`, only single edges are returned. With `every` above 1, only the paths whose
+    lower end is a multiple of it: a sample in which both paths of a cycle are present or absent.
     """
     n = graph.num_nodes
-    degree = np.diff(arcs.first)
-    forward = arcs.tail < arcs.head
-    parts = [_pack(arcs.tail, arcs.head, arcs.shift, [arcs.edge], [], forward, n)]
-    two = int((degree[arcs.head] - 1).sum()) // 2
-    if two > limit:
-        log.info("%d paths of two edges exceed the limit of %d: cycles not searched", two, limit)
+    two, three = count_paths(arcs, limit)
+    start = np.flatnonzero(arcs.tail % every == 0)
+    first_tail, first_head = arcs.tail[start], arcs.head[start]
+    forward = first_tail < first_head
+    parts = [_pack(first_tail, first_head, arcs.shift[start], [arcs.edge[start]], [], forward, n)]
+    if not two:
         return parts[0]
-    owner, arc = arcs.out_of(arcs.head)
+    owner, arc = arcs.out_of(first_head)
+    owner = start[owner]
     tail, middle, head = arcs.tail[owner], arcs.head[owner], arcs.head[arc]
     total = arcs.shift[owner] + arcs.shift[arc]
     ends = tail != head
     tail, middle, head, total = tail[ends], middle[ends], head[ends], total[ends]
     edges = [arcs.edge[owner][ends], arcs.edge[arc][ends]]
     parts.append(_pack(tail, head, total, edges, [middle], tail < head, n))
-    if two + int(degree[head].sum()) // 2 <= limit // 2:
+    if three:
         owner, arc = arcs.out_of(head)
         end = arcs.head[arc]
         simple = (tail[owner] < end) & (end != middle[owner])
@@ -122,7 +124,19 @@ def find_paths(graph: MeasurementGraph, arcs: Arcs, limit: int) -> Paths:
     )
 
 
-def cycle_noise(graph: MeasurementGraph, paths: Paths, most: int = 30_000) -> float:
+def count_paths(arcs: Arcs, limit: int) -> tuple[int, int]:
+    """Number of paths of two and of three edges that `find_paths` finds with this limit."""
+    degree = np.diff(arcs.first)
+    around = np.bincount(arcs.tail, degree[arcs.head], len(degree))
+    two = int((degree[arcs.head] - 1).sum()) // 2
+    three = int((around[arcs.head] - degree[arcs.tail]).sum()) // 2
+    if two > limit:
+        log.info("%d paths of two edges exceed the limit of %d: cycles not searched", two, limit)
+        return 0, 0
+    return two, three if two + three <= limit // 2 else 0
+
+
+def cycle_noise(paths: Paths, most: int = 30_000) -> float:
     """Estimated noise σ of one edge, from sums of cycles; infinite if they look uniform.
 
     Sums of cycles of t edges are uniform, or normal with variance tσ² when all edges are inliers

@@ -12,6 +12,7 @@ from gnnsync.angles import wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.robust.belief.propagation import propagate
+from gnnsync.methods.robust.comparison import best_two_agree
 from gnnsync.methods.robust.initialisation import initial_angles
 from gnnsync.methods.robust.noise.local_search import (
     agreement_window,
@@ -21,8 +22,6 @@ from gnnsync.methods.robust.noise.local_search import (
     with_wider_noise,
 )
 from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
-from gnnsync.metrics import aligned_error
-from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 # Most cores that are grown; two that agree end the search.
@@ -37,8 +36,6 @@ _CORE_BINS, _CORE_SWEEPS, _CORE_ROUNDS = 32, 20, 3
 _FRONT, _MOST_GROWTH = 0.5, 0.3
 # EM iterations whenever nodes have joined, and their tolerance; they need not be exact.
 _ROUGH_ITERATIONS, _ROUGH_TOLERANCE = 4, 1e-4
-# Share of the nodes at the same angles from which two fits agree.
-_SAME = 0.95
 
 
 def grow_from_cores(
@@ -61,18 +58,9 @@ def grow_from_cores(
         core = core_around(adjacency, int(seed), size)
         fit = _solve_core(graph.subgraph(core)[0], k, rng)
         fits.append(local_search(graph, grow_core(graph, adjacency, core, fit)))
-        if two_fits_agree(fits):
+        if best_two_agree(fits):
             break
-    return max(fits, key=lambda fit: fit.evidence), two_fits_agree(fits)
-
-
-def two_fits_agree(fits: list[MixtureFit]) -> bool:
-    """Whether the two fits of greatest evidence have nearly all nodes at the same angles."""
-    if len(fits) < 2:
-        return False
-    one, two = sorted(fits, key=lambda fit: -fit.evidence)[:2]
-    apart = aligned_error(one.angles, two.angles).max(axis=1)
-    return bool((apart < NODE_TOLERANCE).mean() > _SAME)
+    return max(fits, key=lambda fit: fit.evidence), best_two_agree(fits)
 
 
 def core_around(adjacency: sp.csr_array, seed: int, size: int) -> IntArray:

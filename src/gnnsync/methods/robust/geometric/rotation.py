@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import fft
 from scipy.optimize import linear_sum_assignment
 
 from gnnsync.angles import TWO_PI, wrap
@@ -33,6 +34,8 @@ _LEAST_CROSSING = 3
 # Grid of rotations: finer than any noise that calls for integration; smaller σ is taken for a step.
 _BINS = 2048
 _STEP = TWO_PI / _BINS
+# Branches whose rotations are computed at a time: some megabytes.
+_ROWS = 128
 # Boundary edges within this many σ of the best rotation are averaged.
 _AVERAGED_SIGMAS = 2.0
 
@@ -141,17 +144,20 @@ def branch_rotations(graph: MeasurementGraph, fit: MixtureFit) -> list[RegionRot
     branch, supported = branch[order], supported[order]
     sigma = max(fit.sigma, _STEP)
     kernel = _kernel(fit.odds(0), sigma, fit.dof)
-    first = np.flatnonzero(np.diff(branch, prepend=-1))
-    last = np.append(first[1:], len(branch))
+    top, count = np.unique(branch, return_counts=True)
+    crossed = count >= _LEAST_CROSSING
+    supported = supported[np.repeat(crossed, count)]
+    top, count = top[crossed], count[crossed]
+    end = np.cumsum(count)
     found = []
-    for start, end in zip(first.tolist(), last.tolist(), strict=True):
-        if end - start < _LEAST_CROSSING:
-            continue
-        likelihood = _log_likelihood(supported[start:end], kernel)
-        gain = float(likelihood.max() - likelihood[0])
-        if gain > _LEAST_GAIN:
-            by = _refined(supported[start:end], likelihood, sigma)
-            found.append((gain, int(branch[start]), by))
+    for start in range(0, len(top), _ROWS):
+        rows = slice(start, start + _ROWS)
+        likelihood = _log_likelihoods(supported, end[rows], count[rows], kernel)
+        gain = likelihood.max(axis=1) - likelihood[:, 0]
+        for row in np.flatnonzero(gain > _LEAST_GAIN):
+            own = supported[end[rows][row] - count[rows][row] : end[rows][row]]
+            by = _refined(own, likelihood[row], sigma)
+            found.append((float(gain[row]), int(top[rows][row]), by))
     found.sort(reverse=True)
     zero = np.zeros(1, dtype=np.int64)
     return [
@@ -200,6 +206,20 @@ def _log_likelihood(supported: FloatArray, kernel: ComplexArray) -> FloatArray:
     """Log likelihood (bins,) of every rotation: histogram of the supported ones ∗ kernel."""
     cell = np.rint(np.mod(supported, TWO_PI) / _STEP).astype(np.int64) % _BINS
     return np.fft.irfft(np.fft.rfft(np.bincount(cell, minlength=_BINS)) * kernel, n=_BINS)
+
+
+def _log_likelihoods(
+    supported: FloatArray, end: IntArray, count: IntArray, kernel: ComplexArray
+) -> FloatArray:
+    """`_log_likelihood` (rows, bins) of parts of `supported`: `count` entries each, up to `end`."""
+    own = supported[end[0] - count[0] : end[-1]]
+    cell = np.rint(np.mod(own, TWO_PI) / _STEP).astype(np.int64) % _BINS
+    cell += _BINS * np.repeat(np.arange(len(count)), count)
+    histogram = np.bincount(cell, minlength=len(count) * _BINS).reshape(-1, _BINS)
+    # Single precision is enough for a sum of some thousand terms, and twice as fast.
+    spectrum = fft.rfft(histogram.astype(np.float32), axis=1)
+    spectrum *= kernel.astype(np.complex64)
+    return np.asarray(fft.irfft(spectrum, n=_BINS, axis=1), dtype=np.float64)
 
 
 def _refined(supported: FloatArray, likelihood: FloatArray, sigma: float) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -20,6 +19,8 @@ from gnnsync.typing import FloatArray, IntArray
 
 # EM between relocations of nodes need not be exact.
 _ROUGH_ITERATIONS, _ROUGH_TOLERANCE = 15, 1e-4
+# Tolerance of the last EM of a search: the evidence, quadratic in the angles, is exact by then.
+_FINE_TOLERANCE = 1e-6
 # Half width of the agreement window in radians: above rounding, below a third of the circle.
 _LEAST_WINDOW, _LARGEST_WINDOW = 10 * SIGMA_FLOOR, 1.0
 # A node's predictions for its neighbours always count for something, or it could never regain
@@ -38,27 +39,46 @@ _SUPPORT_DECIMALS = 9
 def local_search(
     graph: MeasurementGraph, angles: FloatArray, *, dof: float = np.inf, rounds: int = 10
 ) -> MixtureFit:
-    """EM from `angles` (n, k), in turn with moves of single nodes to better supported angles.
+    """`improve`d fit from `angles` (n, k) under the noise law `dof`."""
+    return improve(graph, rough_fit(graph, angles, dof=dof), rounds=rounds)
+
+
+def improve(graph: MeasurementGraph, fit: MixtureFit, *, rounds: int = 10) -> MixtureFit:
+    """EM in turn with moves of single nodes to better supported angles.
 
     EM alone moves by small steps; a node at a wrong angle leaves it only by a move to the
     strongest agreement among the predictions θ_j + a_ij of its neighbours. Ends when no node
     moves; the fit of greatest evidence is returned.
     """
-    rough = partial(
-        fit_mixture, graph, dof=dof, max_iterations=_ROUGH_ITERATIONS, tol=_ROUGH_TOLERANCE
-    )
-    fit = rough(angles)
     best, iterations = fit, fit.iterations
     for _ in range(rounds):
         moved = relocate_nodes(graph, fit)
         if moved is None:
             break
-        fit = rough(moved, like=with_wider_noise(fit))
+        fit = rough_fit(graph, moved, dof=fit.dof, like=with_wider_noise(fit))
         iterations += fit.iterations
         if fit.evidence > best.evidence:
             best = fit
-    best = fit_mixture(graph, best.angles, dof=dof, like=best)
+    best = fit_mixture(graph, best.angles, dof=best.dof, like=best, tol=_FINE_TOLERANCE)
     return replace(best, iterations=iterations + best.iterations)
+
+
+def rough_fit(
+    graph: MeasurementGraph,
+    angles: FloatArray,
+    *,
+    dof: float = np.inf,
+    like: MixtureFit | None = None,
+) -> MixtureFit:
+    """A few EM iterations from `angles` (n, k): enough to tell fits apart."""
+    return fit_mixture(
+        graph,
+        angles,
+        dof=dof,
+        like=like,
+        max_iterations=_ROUGH_ITERATIONS,
+        tol=_ROUGH_TOLERANCE,
+    )
 
 
 def relocate_nodes(graph: MeasurementGraph, fit: MixtureFit) -> FloatArray | None:

@@ -21,6 +21,8 @@ _SHARE_STEPS = 15
 _LEAST_SHARE = 1e-3
 # Rounds in which suspects without regular neighbours take over the rotation of other suspects.
 _ROUNDS = 2
+# Last ε of IRLS, in radians, and its tolerance: far below the tolerated error of a node.
+_EPSILON, _ACCURACY = 0.01, 1e-3
 # Sums of unit numbers below this have no direction.
 _NO_DIRECTION = 1e-9
 
@@ -46,7 +48,7 @@ def place_noisy_nodes(
     if not suspect.any() or suspect.all():
         return fit.angles
     angles = fit.angles[:, 0]
-    least = IRLS().estimate(graph, 1, rng).angles.reshape(-1)
+    least = IRLS(epsilon_min=_EPSILON, tol=_ACCURACY).estimate(graph, 1, rng).angles.reshape(-1)
     placed = np.where(suspect, least + _local_rotation(graph, angles - least, suspect), angles)
     gain = _node_likelihood(graph, placed, fit) - _node_likelihood(graph, angles, fit)
     return placed[:, None] if gain[suspect].sum() > 0.0 else fit.angles
