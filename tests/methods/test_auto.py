@@ -88,6 +88,13 @@ def test_parameters_are_checked():
         Auto(without="cycles+certificate")
 
 
+def test_a_complete_certificate_ends_the_search(caplog):
+    with caplog.at_level("DEBUG"):
+        Auto()(synthetic(0.2, n=300, p=0.2))
+    assert "closed cycles" in caplog.text
+    assert "auto: gnc" not in caplog.text
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_works_without_a_part(part):
     graph = synthetic(0.3, 0.1, k=1 if part in {"cemp", "bootstrap"} else 2, p=0.4)

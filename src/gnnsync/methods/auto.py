@@ -97,6 +97,8 @@ _LAW_ITERATIONS, _LAW_MARGIN = 6, 0.1
 _ENOUGH_CERTIFIED = 0.9
 # and above which belief propagation starts from them (for k > 1 they are the result).
 _MANY_CERTIFIED = 0.3
+# Share of outliers below which no other angles can explain as many edges as certified ones.
+_MINORITY = 0.5
 # Candidates of greatest evidence whose regions are rotated.
 _ROTATED = 2
 # Sweeps and tolerance of belief propagation for a candidate, which the local search makes exact.
@@ -207,6 +209,8 @@ class Auto(ClassicalMethod):
             share = _share(certificate)
             if share > _MANY_CERTIFIED:
                 start, known = certificate
+            if share == 1.0 and pool.fits["cycles"].eta < _MINORITY:
+                small = extended = False  # nothing is left to search
         more = share <= _ENOUGH_CERTIFIED
         if more and extended and k > 1 and self._uses("growth"):
             with stage("auto: growth"):

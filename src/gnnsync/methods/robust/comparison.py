@@ -9,7 +9,7 @@ from gnnsync.solution import NODE_TOLERANCE
 # Share of the nodes at the same angles from which two fits of several groups agree,
 _SAME = 0.95
 # and for one group, where fits that differ in a few nodes only are common.
-_SAME_ONE_GROUP = 0.99
+_SAME_ONE_GROUP = 0.997
 
 
 def fits_agree(one: MixtureFit, two: MixtureFit) -> bool:

@@ -1,6 +1,5 @@
 """Groups grown from small cores of the graph."""
 
-
 import numpy as np
 
 from gnnsync.data.measurement import random_geometric

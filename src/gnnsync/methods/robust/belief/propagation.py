@@ -38,7 +38,7 @@ _SWEEPS_PER_EM = 3
 _SWEEPS_BEFORE_DENSITY = 6
 # Relative change of σ in an EM step below which it counts as converged, in units of the tolerance
 # of the messages.
-_SIGMA_TOLERANCE = 10.0
+_SIGMA_TOLERANCE = 4.0
 # Mean resultant length of a marginal above which its mode counts as known for the density.
 _KNOWN_LENGTH = 0.8
 # Bins that σ must span for the posterior mean to be free of discretisation error.

@@ -47,6 +47,9 @@ def certify(
 ) -> tuple[FloatArray, BoolArray] | None:
     """Angles (n, k) and which of them (n, k) closed cycles certify; None if chance closes as many.
 
+    A sample of the paths comes first. Where it shows noise too large for certificates the search
+    ends, and where it certifies all angles too.
+
     Args:
         graph: the measurements.
         k: number of groups.
@@ -55,24 +58,15 @@ def certify(
     """
     graph = _without_repeats(graph)
     arcs = arcs_of(graph)
-    if not tolerance:
-        # A sample shows whether the search is worth while: noisy cycles certify nothing.
-        every = sum(count_paths(arcs, max_paths)) // _TRIAL_PATHS
-        if every > 1 and _tolerance(find_paths(graph, arcs, max_paths, every)) is None:
-            return None
-    paths = find_paths(graph, arcs, max_paths)
-    width = tolerance or _tolerance(paths)
+    every = max(sum(count_paths(arcs, max_paths)) // _TRIAL_PATHS, 1)
+    sample = find_paths(graph, arcs, max_paths, every)
+    width = tolerance or _tolerance(sample)
     if width is None:
         return None
-    tolerance = width
-    label, chance = closed_clusters(graph, paths, tolerance)
-    if chance > _MOST_CHANCE:
-        log.debug("cycles: no certificate: expected share of chance closures %.2g", chance)
-        return None
-    bodies = _assemble(bodies_of_clusters(graph, label), arcs, tolerance, k)
-    if not len(bodies.body):
-        return None
-    return _assign_groups(bodies, k)
+    found = _search(graph, arcs, sample, width, k)
+    if every == 1 or (found is not None and found[1].all()):
+        return found
+    return _search(graph, arcs, find_paths(graph, arcs, max_paths), width, k)
 
 
 def certified_estimate(
@@ -91,6 +85,20 @@ def certified_estimate(
         node_confidence=node_confidence(graph, final, rng),
         diagnostics={"certified": float(known.mean()), "eta": fit.eta, "sigma": fit.sigma},
     )
+
+
+def _search(
+    graph: MeasurementGraph, arcs: Arcs, paths: Paths, tolerance: float, k: int
+) -> tuple[FloatArray, BoolArray] | None:
+    """Angles (n, k) and which of them (n, k) cycles made of two of the paths certify."""
+    label, chance = closed_clusters(graph, paths, tolerance)
+    if chance > _MOST_CHANCE:
+        log.debug("cycles: no certificate: expected share of chance closures %.2g", chance)
+        return None
+    bodies = _assemble(bodies_of_clusters(graph, label), arcs, tolerance, k)
+    if not len(bodies.body):
+        return None
+    return _assign_groups(bodies, k)
 
 
 def _tolerance(paths: Paths) -> float | None:

@@ -30,7 +30,7 @@ _LEAST_TRUST = 0.05
 _MARGIN = 0.5
 # σ after nodes have moved, at least: wide enough for EM to pull them into place.
 _RELOCATION_SIGMA = 1e-3
-# Nodes are kept apart on one line by strides of five turns: predictions and windows span three.
+# Nodes are kept apart on one line by strides of five turns: predictions and windows span fewer.
 _STRIDE = 5 * TWO_PI
 # Decimals to which supports are compared, so that rounding does not break ties.
 _SUPPORT_DECIMALS = 9
@@ -118,29 +118,56 @@ def strongest_agreement(
     """
     n = graph.num_nodes
     node, prediction, weight = _predictions(graph, angles, edge_trust, node_trust)
-    # Each prediction appears a turn up and a turn down as well, so that windows may cross ±π.
-    lifted = np.concatenate([prediction - TWO_PI, prediction, prediction + TWO_PI])
-    key = np.concatenate([node, node, node]) * _STRIDE + lifted
+    key = node * _STRIDE + prediction
     order = np.argsort(key, kind="stable")
-    key, lifted = key[order], lifted[order]
-    mass = np.concatenate([weight, weight, weight])[order]
-    sums = np.concatenate([[0.0], np.cumsum(mass)])
-    moments = np.concatenate([[0.0], np.cumsum(mass * lifted)])
+    key, node, prediction, weight = key[order], node[order], prediction[order], weight[order]
+    sums = np.concatenate([[0.0], np.cumsum(weight)])
+    moments = np.concatenate([[0.0], np.cumsum(weight * prediction)])
+    first = np.searchsorted(node, np.arange(n + 1))
 
-    def window(centre: FloatArray) -> tuple[FloatArray, FloatArray]:
-        low = np.searchsorted(key, centre - half, "left")
-        high = np.searchsorted(key, centre + half, "right")
-        return sums[high] - sums[low], moments[high] - moments[low]
+    def between(low: IntArray, high: IntArray, turn: float) -> tuple[FloatArray, FloatArray]:
+        """Weight and moment of the predictions low..high, seen a turn further."""
+        mass = sums[high] - sums[low]
+        return mass, moments[high] - moments[low] + turn * mass
 
-    support, moment = window(node * _STRIDE + prediction)
-    current = window(np.arange(n, dtype=np.float64) * _STRIDE)[0]
-    # The last of each node after sorting by support. Nearer predictions win ties, so that the
-    # numbering of nodes does not matter.
+    low = np.searchsorted(key, key - half, "left")
+    support, moment = between(low, np.searchsorted(key, key + half, "right"), 0.0)
+    # Windows that cross ±π go on at the other end of the circle.
+    up = np.flatnonzero(prediction + half >= np.pi)
+    end = np.searchsorted(key, key[up] + half - TWO_PI, "right")
+    down = np.flatnonzero(prediction - half < -np.pi)
+    start = np.searchsorted(key, key[down] - half + TWO_PI, "left")
+    for where, part in (
+        (up, between(first[node[up]], end, TWO_PI)),
+        (down, between(start, first[node[down] + 1], -TWO_PI)),
+    ):
+        support[where] += part[0]
+        moment[where] += part[1]
+    centre = np.arange(n) * _STRIDE
+    low = np.searchsorted(key, centre - half, "left")
+    current = between(low, np.searchsorted(key, centre + half, "right"), 0.0)[0]
+    best = _best_of_each(support, prediction, node, first)
+    mean = moment[best] / np.maximum(support[best], np.finfo(float).tiny)
+    return mean, support[best], current
+
+
+def _best_of_each(
+    support: FloatArray, prediction: FloatArray, node: IntArray, first: IntArray
+) -> IntArray:
+    """The prediction of greatest support of each node (n,), any one for nodes without.
+
+    Predictions are sorted by node, those of node i from first[i]. Nearer predictions, then those
+    of positive sign, win ties, so that the numbering of nodes does not matter.
+    """
+    present = np.flatnonzero(first[1:] > first[:-1])
+    begin, place = first[present], np.searchsorted(present, node)
     rounded = np.round(support, _SUPPORT_DECIMALS)
-    order = np.lexsort((prediction, -np.abs(prediction), rounded, node))
-    last = order[np.searchsorted(node[order], np.arange(n), "right") - 1]
-    mean = moment[last] / np.maximum(support[last], np.finfo(float).tiny)
-    return mean, support[last], current
+    leading = rounded == np.maximum.reduceat(rounded, begin)[place]
+    distance = np.where(leading, np.abs(prediction), np.inf)
+    leading = distance == np.minimum.reduceat(distance, begin)[place]
+    best = np.zeros(len(first) - 1, dtype=np.int64)
+    best[present] = np.maximum.reduceat(np.where(leading, np.arange(len(node)), -1), begin)
+    return best
 
 
 def with_wider_noise(fit: MixtureFit) -> MixtureFit:
