@@ -50,8 +50,14 @@ LEAST_SHARES = np.array([0.05, 0.02, 1e-4])
 ENTRY = np.log(20.0)
 # Odds of a trusted measurement before any is seen.
 TRUSTED_ODDS = 999.0
+_TRUSTED_SHARES = np.array([TRUSTED_ODDS, 0.5, 0.5]) / (TRUSTED_ODDS + 1.0)
 # Draws from the posterior that estimate the covariance of predictions: relative error 20 %.
 DRAWS = 48
+# Common scales and shares of inliers that are tried first, and the standard deviation of log
+# scale around the stated one. Only larger scales: the rounds find smaller ones by themselves,
+# while understated noise would have them reject all closures.
+_SCALES, _SHARES = (1.0, 2.0, 4.0, 8.0), (0.02, 0.1, 0.3, 0.6, 0.9, 0.98)
+SCALE_PRIOR = np.log(3.0)
 # Measurements' worth of the former scale in each new estimate.
 SCALE_MEMORY = 10.0
 # A round is calm if it contradicts at most this share of the active closures. Only then is the
@@ -59,8 +65,9 @@ SCALE_MEMORY = 10.0
 CALM = 0.01
 # Least scale (exact measurements have residuals of 0), and largest.
 LEAST_SCALE, LARGEST_SCALE = 1e-3, 10.0
-# Relative change of the scales that counts as none.
-SAME_SCALE = 0.05
+# Relative change of the scales that counts as none; and the rounds without any change of the
+# believed measurements after which the scales do not matter.
+SAME_SCALE, REST = 0.05, 4
 # A measurement dropped this often stays out.
 MOST_DROPS = 3
 # Steps and tolerance of the fit within a round.
@@ -77,7 +84,7 @@ class Selection:
         active: (m,) measurements believed.
         log_odds: (m,) that a measurement is an inlier.
         scale: standard deviations of trusted measurements and of others, in stated units.
-        score: Σ log density of the untrusted measurements, each predicted from the others.
+        score: Σ log density of the measurements, each predicted from the others.
         iterations: Levenberg–Marquardt steps.
         converged: whether the set came to rest.
     """
@@ -100,6 +107,7 @@ class ClosureSearch:
         base: (m,) measurements that connect the graph; active from the beginning.
         held: (n,) poses that do not move, one in each component.
         rng: for the draws.
+        scale: standard deviations of all measurements in stated units, to begin with.
     """
 
     def __init__(
@@ -109,10 +117,11 @@ class ClosureSearch:
         base: BoolArray,
         held: BoolArray,
         rng: np.random.Generator,
+        scale: float = 1.0,
     ) -> None:
         self.edges, self.trusted, self.base, self.held, self.rng = edges, trusted, base, held, rng
         self.stated = np.linalg.inv(edges.information)
-        self.scale = np.ones(2)
+        self.scale = np.full(2, scale)
         self.tail = np.ones(len(edges))
         self.shares = FIRST_SHARES
         self.drops = np.zeros(len(edges), dtype=np.int64)
@@ -122,7 +131,7 @@ class ClosureSearch:
         """All rounds from poses (n, 3); `active` (m,) admits all closures from the beginning."""
         share = FIRST_ADMITTED if active is None else 1.0
         self.active = self.base.copy() if active is None else active.copy()
-        converged = False
+        calm_rounds, converged = 0, False
         for number in range(MAX_ROUNDS):
             poses = self._fit(poses)
             outlier = log_outlier_density(poses, self._noise(slice(None)))
@@ -138,8 +147,10 @@ class ClosureSearch:
                 *(number + 1, admitted.sum(), new.sum(), changed, *self.scale),
             )
             self._take(new)
+            unchanged = share >= 1.0 and not changed
             still = np.abs(np.log(self.scale / before)).sum() < SAME_SCALE
-            converged = share >= 1.0 and not changed and bool(still)
+            calm_rounds = calm_rounds + 1 if unchanged else 0
+            converged = bool(unchanged and still) or calm_rounds >= REST
             if converged:
                 break
             if number and calm:
@@ -147,12 +158,40 @@ class ClosureSearch:
         return Selection(
             poses,
             self.active,
-            odds,
+            # What was dropped too often may look good again: it is not believed.
+            np.where(self.active, odds, np.minimum(odds, 0.0)),
             (float(self.scale[0]), float(self.scale[1])),
             self._score(prediction, outlier),
             self.iterations,
             converged,
         )
+
+    def likely_scale(self, poses: FloatArray) -> float:
+        """The common scale that fits best what the odometry predicts of the closures.
+
+        By the likelihood of the sharpest predictions under inliers of any share and outliers,
+        times a vague prior around the stated scale. False closures between near poses can look
+        like true ones of understated noise, so that this is only a guess.
+
+        Args:
+            poses: (n, 3) along the odometry.
+        """
+        self.active = self.base.copy()
+        poses = self._fit(poses)
+        outlier = log_outlier_density(poses, self.stated)
+        prediction = self._predict(poses)
+        sharpness = prediction.log_density_at_zero() - outlier
+        judged = np.flatnonzero(~self.base & (sharpness > VAGUE))
+        best, chosen = -np.inf, 1.0
+        for scale in _SCALES:
+            covariance = scale**2 * prediction.covariance[judged]
+            inlier = Prediction(prediction.residual[judged], covariance).log_density()
+            for share in _SHARES:
+                fit = np.logaddexp(np.log(share) + inlier, np.log(1.0 - share) + outlier).sum()
+                fit -= 0.5 * (np.log(scale) / SCALE_PRIOR) ** 2
+                if fit > best:
+                    best, chosen = fit, scale
+        return chosen
 
     def _noise(self, edges: slice | BoolArray) -> FloatArray:
         """Covariances of some measurements at the present scales."""
@@ -211,9 +250,9 @@ class ClosureSearch:
         sharpness = prediction.log_density_at_zero() - outlier
         judged = ~self.base
         if not judged.any():
-            return self.base
+            return self.active
         least = min(np.quantile(sharpness[judged], 1.0 - share), SHARP)
-        return self.base | ((sharpness >= least) & (sharpness > VAGUE))
+        return self.active | ((sharpness >= least) & (sharpness > VAGUE))
 
     def _odds(self, prediction: Prediction, outlier: float, admitted: BoolArray) -> FloatArray:
         """log odds (m,) of being an inlier; updates the shares of untrusted measurements."""
@@ -225,8 +264,8 @@ class ClosureSearch:
             chance = np.exp(joint[:, seen] - np.logaddexp.reduce(joint[:, seen]))
             count = chance.sum(axis=1) + LEAST_SHARES * seen.sum()
             self.shares = count / count.sum()
-        # A trusted measurement has odds of its own.
-        known = np.log(TRUSTED_ODDS) + densities[0] - np.logaddexp(*densities[1:]) + np.log(2.0)
+        trusted = densities + np.log(_TRUSTED_SHARES)[:, None]
+        known = trusted[0] - np.logaddexp(trusted[1], trusted[2])
         return np.clip(np.where(self.trusted, known, odds), -_LOG_ODDS_LIMIT, _LOG_ODDS_LIMIT)
 
     def _choose(self, odds: FloatArray, admitted: BoolArray, share: float) -> BoolArray:
@@ -273,8 +312,8 @@ class ClosureSearch:
         self.active = new
 
     def _score(self, prediction: Prediction, outlier: float) -> float:
-        judged = ~self.trusted
-        joint = self._densities(prediction, outlier)[:, judged] + np.log(self.shares)[:, None]
+        shares = np.where(self.trusted, _TRUSTED_SHARES[:, None], self.shares[:, None])
+        joint = self._densities(prediction, outlier) + np.log(shares)
         return float(np.logaddexp.reduce(joint).sum())
 
     def _densities(self, prediction: Prediction, uniform: float) -> FloatArray:

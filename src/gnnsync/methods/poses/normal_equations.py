@@ -55,7 +55,10 @@ class NormalEquations:
 
     def linearise(self, poses: FloatArray, information: FloatArray) -> None:
         """Assemble H at poses (n, 3) for information matrices W (m, 3, 3)."""
-        start, end = self.edges.jacobians(poses)
+        self.assemble(*self.edges.jacobians(poses), information)
+
+    def assemble(self, start: FloatArray, end: FloatArray, information: FloatArray) -> None:
+        """Assemble H for derivatives (m, 3, 3) in the two poses of each edge."""
         self.jacobians, self.information = (start, end), information
         weighted = information @ end
         off = start.transpose(0, 2, 1) @ weighted

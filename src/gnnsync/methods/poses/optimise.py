@@ -91,35 +91,21 @@ def place_poses(
         weight: (m,) confidence in each measurement.
         held: (n,) poses that keep their place.
     """
-    information = edges.information * weight[:, None, None]
-    # Without its heading row and column, H is that of the positions alone.
-    information[:, 2, :] = information[:, :, 2] = 0.0
-    flat = poses.copy()
-    flat[:, 2] = 0.0
-    turned = _turned(edges, poses, information)
-    system = NormalEquations(turned, held)
-    # The headings stay: a unit of information about their differences keeps H regular.
-    keep = turned.information.copy()
-    keep[:, 2, 2] = 1.0
-    system.linearise(flat, keep)
+    turn = np.zeros((len(edges), 3, 3))
+    # The residual of an edge is in the frame of the measured pose j.
+    angle = poses[edges.start, 2] + edges.heading
+    c, s = np.cos(angle), np.sin(angle)
+    turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0], turn[:, 1, 1] = c, -s, s, c
+    information = turn @ (edges.information * weight[:, None, None]) @ turn.transpose(0, 2, 1)
+    step = rotate(poses[edges.start, 2], edges.translation)
+    error = np.zeros((len(edges), 3))
+    error[:, :2] = poses[edges.end, :2] - poses[edges.start, :2] - step
+    force = np.einsum("eab,eb->ea", information, error)
+    # Headings have no error to correct; a unit of information keeps the system regular.
+    information[:, 2, 2] = 1.0
+    forward = np.tile(np.eye(3), (len(edges), 1, 1))
+    system = NormalEquations(edges, held)
+    system.assemble(-forward, forward, information)
     system.factorise()
-    force = np.einsum("eab,eb->ea", turned.information, turned.residual(flat))
-    step = system.solve(-system.gradient(force))
-    return np.column_stack([poses[:, :2] + step[:, :2], poses[:, 2]])
-
-
-def _turned(edges: RelativePoses, poses: FloatArray, information: FloatArray) -> RelativePoses:
-    """The translations as seen in the common frame, with headings 0."""
-    angle = poses[edges.start, 2]
-    # The residual of an edge is in the frame of the measured pose j: R(a)ᵀ R(θ_i)ᵀ of this one.
-    full = np.zeros_like(information)
-    c_j, s_j = np.cos(angle + edges.heading), np.sin(angle + edges.heading)
-    full[:, 0, 0], full[:, 0, 1], full[:, 1, 0], full[:, 1, 1] = c_j, s_j, -s_j, c_j
-    return RelativePoses(
-        edges.start,
-        edges.end,
-        rotate(angle, edges.translation),
-        np.zeros(len(edges)),
-        full.transpose(0, 2, 1) @ information @ full,
-        edges.num_poses,
-    )
+    moved = system.solve(-system.gradient(force))
+    return np.column_stack([poses[:, :2] + moved[:, :2], poses[:, 2]])

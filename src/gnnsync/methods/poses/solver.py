@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 # The last optimisation: relative fall of the cost that ends it, and most steps.
 TOLERANCE, MAX_STEPS = 1e-10, 300
+# If more than this share of the closures is rejected, larger noise than stated is tried.
+MOST_REJECTED = 0.5
 # Rounds of reweighted least squares for positions, and the residual (in stated standard
 # deviations) from which a translation loses weight.
 _POSITION_ROUNDS, _POSITION_KNEE = 10, 3.0
@@ -88,14 +90,34 @@ def _select(
     base = _base(graph, believed)
     searches = []
     if trusted_connect(graph):
-        search = ClosureSearch(edges, trusted, base, held, rng)
-        searches.append(search.run(_along(edges, np.flatnonzero(base))))
+        searches.append(_from_odometry(edges, trusted, base, held, rng))
     if solved is not None:
         poses = np.column_stack([np.zeros((graph.num_poses, 2)), wrap(solved.angles[:, 0])])
         poses, weight = _positions(edges, poses, np.where(trusted, 1.0, believed), held)
         search = ClosureSearch(edges, trusted, base, held, rng)
         searches.append(search.run(poses, base | (weight > 0.5)))
     return max(searches, key=lambda found: found.score)
+
+
+def _from_odometry(
+    edges: RelativePoses,
+    trusted: BoolArray,
+    base: BoolArray,
+    held: BoolArray,
+    rng: np.random.Generator,
+) -> Selection:
+    """Search from the poses along the odometry; again if its noise seems to be understated."""
+    poses = _along(edges, np.flatnonzero(base))
+    search = ClosureSearch(edges, trusted, base, held, rng)
+    found = search.run(poses)
+    if (~found.active).sum() <= MOST_REJECTED * (~trusted).sum():
+        return found
+    scale = ClosureSearch(edges, trusted, base, held, rng).likely_scale(poses)
+    if scale == 1.0:
+        return found
+    log.info("poses: the noise seems to be %g times the stated one", scale)
+    other = ClosureSearch(edges, trusted, base, held, rng, scale).run(poses)
+    return max(found, other, key=lambda selection: selection.score)
 
 
 def _base(graph: PoseGraph, believed: FloatArray) -> BoolArray:
