@@ -60,3 +60,17 @@ def test_edges_of_weight_zero_are_measured_by_the_others() -> None:
     factor = LaplacianFactor(triangle.edge_index, triangle.components, np.array([1.0, 1.0, 0.0]))
     assert factor.resistance()[2] == pytest.approx(2.0)
     assert factor.least_squares(np.array([1.0, 2.0, 50.0])) == pytest.approx([0.0, -1.0, -3.0])
+
+
+def test_variance_about_the_mean_is_the_diagonal_of_the_pseudoinverse() -> None:
+    rng = np.random.default_rng(0)
+    chain = np.stack([np.arange(39), np.arange(1, 40)])
+    extra = np.stack([rng.integers(0, 20, 15), rng.integers(20, 40, 15)])
+    graph = MeasurementGraph(np.concatenate([chain, extra], axis=1), np.zeros(54), 40)
+    weight = rng.uniform(0.1, 5.0, 54)
+    factor = LaplacianFactor(graph.edge_index, graph.components, weight)
+    inverse = np.linalg.pinv(laplacian(graph, weight))
+    np.testing.assert_allclose(factor.variance(), np.diag(inverse), rtol=1e-9)
+    assert factor.log_determinant() == pytest.approx(
+        np.linalg.slogdet(laplacian(graph, weight)[1:, 1:])[1]
+    )

@@ -79,6 +79,24 @@ class LaplacianFactor:
         between[inner] = below[np.searchsorted(key, low[inner] * n + high[inner])]
         return own[low] + own[high] - 2.0 * between
 
+    def variance(self) -> FloatArray:
+        """Variance (n,) of each x[i] about the mean of x under precision L_w, in one component.
+
+        With Z the inverse of L_w without the node held at 0: Z[i, i] - 2 (Z1)[i]/n + 1ᵀZ1/n².
+        """
+        n = len(self._free)
+        own = np.zeros(n)
+        if self._solver is None:
+            return own
+        lower, diagonal, place = self._factors
+        own[self._free] = selected_inverse(lower, diagonal)[1][place]
+        mean = self.solve(np.ones(n)) / n
+        return own - 2.0 * mean + mean.mean()
+
+    def log_determinant(self) -> float:
+        """Logarithm of the determinant of L_w without the rows of the nodes held at 0."""
+        return 0.0 if self._solver is None else float(np.log(self._factors[1]).sum())
+
     @cached_property
     def _factors(self) -> tuple[sp.csc_array, FloatArray, IntArray]:
         """L, D, and the position of each free node in their order."""

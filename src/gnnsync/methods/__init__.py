@@ -13,14 +13,14 @@ from gnnsync.methods.base import (
 from gnnsync.methods.belief import Belief
 from gnnsync.methods.cemp import CEMPGCW, CEMPMST
 from gnnsync.methods.cycles import Cycles
-from gnnsync.methods.disentangle import SpectralDisentangled
 from gnnsync.methods.gnc import GNC
+from gnnsync.methods.gnc_angles import GNCAngles
 from gnnsync.methods.gpm import GPM
 from gnnsync.methods.irls import IRLS
 from gnnsync.methods.ppe import PPE
 from gnnsync.methods.refine import Refined, projected_gradient_steps, refined
 from gnnsync.methods.sdp import SDP
-from gnnsync.methods.spectral import Spectral, SpectralRN
+from gnnsync.methods.spectral import Spectral, SpectralDisentangled, SpectralRN
 from gnnsync.methods.tas import TAS
 from gnnsync.methods.transync import TranSync
 from gnnsync.methods.trivial import Trivial
@@ -40,6 +40,7 @@ METHODS: dict[str, type[ClassicalMethod]] = {
     "belief": Belief,
     "cycles": Cycles,
     "gnc": GNC,
+    "gnc_angles": GNCAngles,
     "auto": Auto,
     "trivial": Trivial,
 }
@@ -60,6 +61,7 @@ __all__ = [
     "Cycles",
     "DisconnectedGraphWarning",
     "Estimate",
+    "GNCAngles",
     "Method",
     "Refined",
     "ReplicaMethod",

@@ -222,9 +222,10 @@ def _split(
     edge_parts = np.split(edge_order, np.cumsum(edge_count)[:-1])
     for nodes, edges in zip(node_parts, edge_parts, strict=True):
         if len(edges):
-            weight = None if graph.weight is None else graph.weight[edges]
+            columns = {"weight": graph.weight, "trusted": graph.trusted}
+            kept = {name: value[edges] for name, value in columns.items() if value is not None}
             index = position[graph.edge_index[:, edges]]
-            part = MeasurementGraph(index, graph.offset[edges], len(nodes), weight=weight)
+            part = MeasurementGraph(index, graph.offset[edges], len(nodes), **kept)  # type: ignore[arg-type]
             parts.append((nodes, edges, part))
     return parts
 

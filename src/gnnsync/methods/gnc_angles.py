@@ -1,0 +1,168 @@
+"""Angles of pose graphs: trusted odometry, and closures of which many may be false.
+
+trusted edges ── angles along their tree; noise, drift of the odometry   closures/scales
+  │
+  ├─ closures with a tight prediction are judged one by one              closures/core
+  ├─ the others by how many of them agree                                closures/consensus
+  ├─ fit of angles, noise and every edge, given all the others           closures/fit
+  │    (from several starts; the fit of greatest evidence is kept)
+  └─ final angles: least squares on the believed edges, stated weights
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import erf
+
+from gnnsync.errors import GraphError, check_integer
+from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.robust.closures.consensus import reach_consensus
+from gnnsync.methods.robust.closures.core import admit_tight
+from gnnsync.methods.robust.closures.density import posterior, relative_density
+from gnnsync.methods.robust.closures.fit import ClosureFit, believed_weight, fit_closures
+from gnnsync.methods.robust.closures.problem import ClosureProblem
+from gnnsync.methods.robust.closures.scales import Scales, initial_scales
+from gnnsync.methods.spectral import SpectralRN
+from gnnsync.solution import NODE_TOLERANCE
+from gnnsync.typing import BoolArray, FloatArray
+
+log = logging.getLogger(__name__)
+
+# Standard deviations of a prediction (radians) up to which a closure is judged alone. A small one
+# leaves more to the consensus, a large one less: neither is better on all graphs.
+_GATES = (0.08, 0.12)
+# Noise of a prediction (radians) at a start that comes without one, and its outlier share.
+_START_NOISE, _START_SHARE = 0.1, 0.2
+# Graphs whose factor would have too many entries: more nodes than this, and more edges per node.
+_MANY_NODES, _DENSE = 5_000, 8
+# Least-squares solves of the final angles, at most, and the change at which they stop.
+_FINAL_SOLVES, _FINAL_CHANGE = 20, 1e-10
+
+
+@dataclass(frozen=True)
+class GNCAngles(ClassicalMethod):
+    r"""Robust synchronization of pose graphs, on unwrapped angles (after Carlone and others 2014).
+
+    Near the right angles the residuals are small, and
+
+    .. math:: \min_θ \sum_e p_e w_e (θ_s - θ_t - b_e)^2, \qquad
+        b_e = \hat θ_s - \hat θ_t + \mathrm{wrap}(a_e - \hat θ_s + \hat θ_t)
+
+    is one sparse linear system. Trusted edges (`MeasurementGraph.trusted`, such as odometry) give
+    the first angles \hat θ; the weights p of the other edges, the closures, grow from those whose
+    prediction is tight to the rest (graduated, as in Yang, Antonante, Tzoumas and Carlone 2020),
+    where sets that agree decide together. Standard deviations of trusted edges and closures are
+    estimated, apart from each other: stated ones are often off by a factor of ten. A trusted edge
+    whose neighbours refute it is let go. Without trusted edges the start is spectral.
+
+    The final angles are the least-squares solution on the believed edges with their stated weights.
+
+    Args:
+        max_iterations: most iterations of each fit.
+    """
+
+    name = "gnc_angles"
+
+    max_iterations: int = 15
+
+    def check(self) -> None:
+        """Ranges of the parameters."""
+        check_integer("max_iterations", self.max_iterations, 1)
+
+    def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
+        """Angles (n,), with the noise of both kinds of edges in the diagnostics."""
+        if graph.num_nodes > _MANY_NODES and graph.num_edges > _DENSE * graph.num_nodes:
+            raise GraphError(
+                f"the graph has {graph.num_edges} edges on {graph.num_nodes} nodes, and gnc_angles "
+                "factorises sparse graphs such as pose graphs: use gnc or auto"
+            )
+        problem = ClosureProblem.of(graph, np.ones(graph.num_edges))
+        fit = self._best_fit(problem, rng)
+        inlier = (fit.probability > 0.5).astype(float)
+        return Estimate(
+            _final_angles(
+                problem, fit.angles, graph.edge_weight * believed_weight(problem, inlier)
+            ),
+            converged=fit.converged,
+            iterations=fit.iterations,
+            stop_reason="probabilities converged" if fit.converged else "iteration limit",
+            edge_confidence=fit.probability,
+            node_confidence=_node_confidence(problem, fit),
+            diagnostics={
+                "sigma": fit.scales.closure,
+                "sigma_trusted": fit.scales.trusted,
+                "drift": fit.scales.drift,
+                "evidence": fit.evidence,
+            },
+        )
+
+    def _best_fit(self, problem: ClosureProblem, rng: np.random.Generator) -> ClosureFit:
+        """The fit of greatest evidence over the starts, and over equal and stated weights."""
+        fits = list(self._fits(problem, rng))
+        best = max(fits, key=lambda fit: fit.evidence)
+        graph = problem.graph
+        if graph.weight is not None:
+            stated = ClosureProblem.of(graph, graph.weight / np.median(graph.weight))
+            moved = stated.without_drift(best.scales.drift)
+            other = self._fit(moved, best.angles, best.probability, best.scales)
+            best = max(best, other, key=lambda fit: fit.evidence)
+        return best
+
+    def _fits(self, problem: ClosureProblem, rng: np.random.Generator) -> Iterator[ClosureFit]:
+        """One fit per start."""
+        estimates = initial_scales(problem, rng) if problem.trusted.any() else [Scales(0.1, 0.1)]
+        seen: list[BoolArray] = []
+        for scales in estimates if problem.trusted.any() else []:
+            moved = problem.without_drift(scales.drift)
+            start = moved.start()
+            for gate in _GATES:
+                core = admit_tight(moved, start, scales, gate)
+                probability = reach_consensus(moved, core)
+                if any(np.array_equal(probability > 0.5, other) for other in seen):
+                    continue
+                seen.append(probability > 0.5)
+                yield self._fit(moved, core.angles, probability, core.scales)
+        angles = SpectralRN().estimate(problem.graph, 1, rng).angles.reshape(-1)
+        noise = np.full(problem.graph.num_edges, _START_NOISE**2)
+        density = relative_density(problem.residual(angles), noise)
+        yield self._fit(problem, angles, posterior(density, _START_SHARE), estimates[0])
+
+    def _fit(
+        self,
+        problem: ClosureProblem,
+        angles: FloatArray,
+        probability: FloatArray,
+        scales: Scales,
+    ) -> ClosureFit:
+        fit = fit_closures(problem, angles, probability, scales, max_iterations=self.max_iterations)
+        log.debug("gnc_angles: evidence %.1f with %s", fit.evidence, fit.scales)
+        return fit
+
+
+def _node_confidence(problem: ClosureProblem, fit: ClosureFit) -> FloatArray:
+    """Probability (n,) that an angle is within the tolerance, up to a common rotation.
+
+    Errors are normal with the covariance of the least-squares problem in which an edge that is
+    believed with probability p has p times its weight.
+    """
+    factor = problem.factor()
+    factor.update(believed_weight(problem, fit.probability) / fit.scales.variance(problem))
+    deviation = np.sqrt(np.maximum(factor.variance(), np.finfo(float).tiny))
+    return erf(NODE_TOLERANCE / (np.sqrt(2.0) * deviation))
+
+
+def _final_angles(problem: ClosureProblem, angles: FloatArray, weight: FloatArray) -> FloatArray:
+    """Least-squares angles (n,) on the given weights (m,), from nearby angles."""
+    factor = problem.factor()
+    factor.update(weight)
+    for _ in range(_FINAL_SOLVES):
+        change = factor.least_squares(problem.residual(angles))
+        angles = angles + change
+        if np.abs(change).max() < _FINAL_CHANGE:
+            break
+    return angles
