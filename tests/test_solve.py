@@ -6,6 +6,7 @@ from gnnsync.errors import ParameterError
 from gnnsync.methods import Spectral, refined
 from gnnsync.metrics import angular_mse
 from gnnsync.solve import method_names
+from tests.methods.poses.worlds import manhattan
 
 
 def test_graph_path_name_and_object_agree(tmp_path, make_multigraph):
@@ -43,3 +44,21 @@ def test_seed_and_k_reach_the_method(make_multigraph):
 
     gnnsync.solve(make_multigraph(0, connected=True), method, 2, seed=7)
     assert calls == [(2, 7)]
+
+
+def test_poses_of_a_file_a_graph_and_a_named_method_agree(tmp_path):
+    graph, truth = manhattan(60, 1, noise=(0, 0, 0))
+    gnnsync.write_poses(graph, tmp_path / "g.g2o")
+    solutions = [
+        gnnsync.solve_poses(graph),
+        gnnsync.solve_poses(tmp_path / "g.g2o"),
+        gnnsync.solve_poses(graph, "spectral_rn", trust="none"),
+        gnnsync.solve_poses(graph, Spectral(), seed=3),
+    ]
+    for solution in solutions:
+        assert np.abs(solution.poses[:, :2] - truth[:, :2]).max() < 1e-6
+        assert angular_mse(solution.headings.angles, truth[:, 2:]) < 1e-12
+    with pytest.raises(ParameterError, match="trust = 'all'"):
+        gnnsync.solve_poses(graph, trust="all")
+    with pytest.raises(ParameterError, match="seed = -1"):
+        gnnsync.solve_poses(graph, seed=-1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gnnsync
 from gnnsync import MeasurementGraph
-from gnnsync.errors import DataFileError
+from gnnsync.errors import DataFileError, ParameterError
 from tests.io.graphs import assert_one_line, assert_same
 
 FORMATS = ["csv", "tsv", "txt", "g2o", "npz", "mtx"]
@@ -130,3 +130,26 @@ def test_output_into_nowhere_is_a_clear_error(tmp_path, make_multigraph):
         gnnsync.write(make_multigraph(0), tmp_path / "no" / "g.npz")
     with pytest.raises(DataFileError, match="is a directory"):
         gnnsync.write(make_multigraph(0), tmp_path, format="npz")
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "npz"])
+def test_trusted_edges_are_kept(tmp_path, make_multigraph, ending):
+    graph = make_multigraph(3, connected=True)
+    trusted = np.arange(graph.num_edges) % 3 == 0
+    gnnsync.write(graph.replace(trusted=trusted), tmp_path / f"g.{ending}")
+    back = gnnsync.read(tmp_path / f"g.{ending}")
+    assert np.array_equal(back.trusted, trusted)
+    assert gnnsync.read(tmp_path / f"g.{ending}", trust="none").trusted is None
+    with pytest.raises(DataFileError, match="cannot hold trusted"):
+        gnnsync.write(graph.replace(trusted=trusted), tmp_path / "g.mtx")
+    with pytest.raises(DataFileError, match="cannot hold trusted"):
+        gnnsync.write(graph.replace(trusted=trusted), tmp_path / "g.g2o")
+
+
+def test_trust_of_odometry(read_text):
+    text = "3,4,1\n4,6,1\n4,3,2\n6,5,1\n"
+    assert read_text(text).trusted is None
+    assert read_text(text, trust="odometry").trusted.tolist() == [True, False, False, True]
+    assert read_text("a,b,1\n", trust="odometry").trusted is None
+    with pytest.raises(ParameterError, match="trust = 'all': must be one of odometry, none"):
+        read_text(text, trust="all")

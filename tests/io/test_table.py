@@ -66,3 +66,19 @@ def test_errors_state_line_and_field(read_text, text, problem):
     with pytest.raises(DataFileError, match=problem) as caught:
         read_text(text, "csv")
     assert_one_line(str(caught.value), "file.csv")
+
+
+@pytest.mark.parametrize("title", ["trusted", "trust", "Known_Inlier"])
+def test_trusted_column(read_text, title):
+    text = (
+        f"src,dst,offset,{title}\na,b,1,1\nb,c,2,no\nc,a,3, TRUE\na,b,1,0\nb,a,1,yes\nb,c,0,false\n"
+    )
+    graph = read_text(text)
+    assert graph.trusted.tolist() == [True, False, True, False, True, False]
+    assert read_text(text, trust="none").trusted is None
+
+
+@pytest.mark.parametrize("word", ["maybe", "2", "", "nan"])
+def test_a_trusted_column_has_flags_only(read_text, word):
+    with pytest.raises(DataFileError, match=r"line 3: trusted .* must be 1 or 0"):
+        read_text(f"src,dst,offset,trusted\na,b,1,1\nb,c,2,{word}\n")

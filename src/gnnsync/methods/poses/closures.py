@@ -120,7 +120,7 @@ class ClosureSearch:
         scale: float = 1.0,
     ) -> None:
         self.edges, self.trusted, self.base, self.held, self.rng = edges, trusted, base, held, rng
-        self.stated = np.linalg.inv(edges.information)
+        self.stated: FloatArray = np.linalg.inv(edges.information)
         self.scale = np.full(2, scale)
         self.tail = np.ones(len(edges))
         self.shares = FIRST_SHARES
