@@ -16,6 +16,7 @@ from gnnsync.methods.robust.comparison import best_two_agree
 from gnnsync.methods.robust.initialisation import initial_angles
 from gnnsync.methods.robust.noise.local_search import (
     agreement_window,
+    improve,
     local_search,
     relocate_nodes,
     strongest_agreement,
@@ -31,6 +32,8 @@ _LEAST_CORE, _LARGEST_CORE = 20, 60
 # Belief propagation and local search in a core, which is small and dense: a coarse solution is
 # enough.
 _CORE_BINS, _CORE_SWEEPS, _CORE_ROUNDS = 32, 20, 3
+# Rounds of local search for each solution grown from a core; the best has more afterwards.
+_GROWN_ROUNDS = 3
 # Nodes that join at a time: those with at least this part of the most edges into the region, and
 # no more than this part of its size.
 _FRONT, _MOST_GROWTH = 0.5, 0.3
@@ -57,10 +60,12 @@ def grow_from_cores(
     for seed in rng.choice(graph.num_nodes, count, replace=False, p=degree / degree.sum()):
         core = core_around(adjacency, int(seed), size)
         fit = _solve_core(graph.subgraph(core)[0], k, rng)
-        fits.append(local_search(graph, grow_core(graph, adjacency, core, fit)))
+        grown = grow_core(graph, adjacency, core, fit)
+        fits.append(local_search(graph, grown, rounds=_GROWN_ROUNDS))
         if best_two_agree(fits):
             break
-    return max(fits, key=lambda fit: fit.evidence), best_two_agree(fits)
+    best = max(fits, key=lambda fit: fit.evidence)
+    return improve(graph, best), best_two_agree(fits)
 
 
 def core_around(adjacency: sp.csr_array, seed: int, size: int) -> IntArray:

@@ -36,8 +36,8 @@ _LEAST_FREEDOM = 0.3
 _NO_FREEDOM = 1e-9
 # Weights below this part of the largest are set to 0: their squares would underflow.
 _NEGLIGIBLE_WEIGHT = 1e-14
-# Conjugate gradient steps per least squares solve and their relative accuracy. The next EM iteration
-# continues from there: the error falls by this factor in each, which is faster than EM converges.
+# Conjugate gradient steps per least squares solve and their relative accuracy. The next EM
+# iteration continues from there: the error falls by this factor in each, faster than EM converges.
 _SOLVE_STEPS, _SOLVE_ACCURACY = 200, 1e-2
 # Predictions within this many σ of each other agree: 99 % of normal noise.
 AGREEMENT_WIDTH = 2.5
