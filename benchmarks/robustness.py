@@ -59,7 +59,7 @@ def wrong(options: argparse.Namespace) -> None:
         if model == "planted" and eta < 0.2:
             continue
         seeds = range(options.seed + 1, options.seed + 1 + options.networks)
-        networks = [_wrong(model, graph, p, eta, seed) for seed in seeds]
+        networks = [wrong_network(model, graph, p, eta, seed) for seed in seeds]
         networks = [network for network in networks if network.is_connected]
         auto, irls = (_error(name, networks) for name in ("auto", "irls"))
         note = "  WORSE" if auto > 1.1 * irls + 1e-6 else ""
@@ -68,7 +68,7 @@ def wrong(options: argparse.Namespace) -> None:
         )
 
 
-def _wrong(model: str, graph: str, p: float, eta: float, seed: int) -> MeasurementGraph:
+def wrong_network(model: str, graph: str, p: float, eta: float, seed: int) -> MeasurementGraph:
     """A network of 360 nodes with a share η of outliers and inliers under another law."""
     rng, n = np.random.default_rng(seed), 360
     pairs, prior = GRAPHS[graph](n, p, seed), PRIORS["gamma"]

@@ -262,3 +262,13 @@ def test_forest_angles_of_a_long_path():
 def test_forest_angles_use_the_first_of_parallel_edges():
     index = np.array([[0, 1, 0], [1, 0, 1]])
     np.testing.assert_array_equal(forest_angles(index, np.array([1.0, 2.0, 3.0]), 2), [0.0, -1.0])
+
+
+def test_a_sample_of_triangles_has_some_of_them():
+    pairs = np.stack(np.triu_indices(12, 1))
+    triangles = find_triangles(pairs, 12)
+    sample = triangles.sample(50, np.random.default_rng(0))
+    assert (len(triangles), len(sample)) == (220, 50)
+    kept = {tuple(row) for row in triangles.edges}
+    assert {tuple(row) for row in sample.edges} <= kept
+    assert triangles.sample(220, np.random.default_rng(0)) is triangles

@@ -5,7 +5,9 @@ The pipeline on a graph with k groups (small = at most 200,000 edges; extended =
     offsets
       │
       ├─ certificate ─ angles certified by closed cycles    small           robust/cycles/
-      │    └─ k > 1 and more than 30 % certified: done
+      │    a sample of the cycles first: it shows whether noise leaves anything to certify
+      │    ├─ k > 1 and more than 30 % certified: done
+      │    └─ k = 1, all certified and outliers in the minority: no further candidate
       │
       ├─ candidates, each improved by a local search                        robust/noise/
       │    cycles    the certified angles                   small           robust/cycles/
@@ -15,7 +17,8 @@ The pipeline on a graph with k groups (small = at most 200,000 edges; extended =
       │    spectral  separated eigenvectors                 small, k > 1    robust/initialisation
       │    belief    belief propagation                     any             robust/belief/
       │    (growth, cemp, spectral and belief not if cycles certify more than 90 %; growth alone
-      │    if two cores agree; for k > 1 no belief propagation if two candidates agree)
+      │    if two cores agree; no belief propagation if two candidates agree; a candidate that
+      │    agrees with a better one is dropped)                             robust/comparison
       │
       ├─ rotate regions of the best two candidates          extended        robust/geometric/
       ├─ choose the candidate of greatest evidence                          robust/noise/mixture
@@ -28,6 +31,8 @@ The pipeline on a graph with k groups (small = at most 200,000 edges; extended =
       │
       └─ confidence of every node                                           robust/confidence/
            local probability, calibrated; bootstrap on extended graphs
+
+Each step is a `stage` (robust/stages), whose name and seconds are logged.
 """
 
 from __future__ import annotations
@@ -42,6 +47,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.cemp import CEMPGCW
 from gnnsync.methods.gnc import GNC
+from gnnsync.methods.gnc_angles import GNCAngles
 from gnnsync.methods.robust import LARGE_GRAPH_EDGES
 from gnnsync.methods.robust.belief.propagation import (
     FINE_SIGMA,
@@ -49,6 +55,7 @@ from gnnsync.methods.robust.belief.propagation import (
     final_angles,
     propagate,
 )
+from gnnsync.methods.robust.closures.problem import is_pose_graph
 from gnnsync.methods.robust.comparison import best_two_agree, fits_agree
 from gnnsync.methods.robust.confidence.node_confidence import node_confidence
 from gnnsync.methods.robust.cycles.certificate import certified_estimate, certify
@@ -68,6 +75,7 @@ log = logging.getLogger(__name__)
 
 # Parts that `Auto.without` can switch off.
 PARTS = (
+    "closures",
     "cycles",
     "growth",
     "gnc",
@@ -121,7 +129,8 @@ class Auto(ClassicalMethod):
     Each is improved by a local search under the mixture model; on extended graphs regions of the
     best two are rotated. The candidate of greatest evidence (the likelihood of the offsets with the
     angles integrated out) is kept, and the noise law is chosen in the same way. Nodes that the
-    offsets leave open take their posterior mean. For k > 1 closed cycles that certify many angles
+    offsets leave open take their posterior mean. A pose graph, whose trusted edges join its nodes,
+    is solved by `GNCAngles`. For k > 1 closed cycles that certify many angles
     are the result: the evidence cannot decide which group a detached region belongs to. The module
     docstring has a picture.
 
@@ -147,6 +156,9 @@ class Auto(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k), with the estimated η and σ in the diagnostics."""
+        if k == 1 and self._uses("closures") and is_pose_graph(graph):
+            with stage("auto: closures"):
+                return GNCAngles().estimate(graph, 1, rng)
         certificate = None
         if graph.num_edges > LARGE_GRAPH_EDGES:
             log.info("auto: %d edges, so belief propagation alone", graph.num_edges)

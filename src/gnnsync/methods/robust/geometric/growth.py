@@ -31,7 +31,7 @@ _CORES = 4
 _LEAST_CORE, _LARGEST_CORE = 20, 60
 # Belief propagation and local search in a core, which is small and dense: a coarse solution is
 # enough.
-_CORE_BINS, _CORE_SWEEPS, _CORE_ROUNDS = 32, 20, 3
+_CORE_BINS, _CORE_SWEEPS, _CORE_ROUNDS = 32, 10, 3
 # Rounds of local search for each solution grown from a core; the best has more afterwards.
 _GROWN_ROUNDS = 3
 # Nodes that join at a time: those with at least this part of the most edges into the region, and
