@@ -80,7 +80,7 @@ class CEMP(ClassicalMethod):
         while beta <= self.beta_max:
             # Relative to the least level, so that the weights cannot all underflow.
             trust = weight * np.exp(-beta * (level - level.min()))
-            level = _average(sides, inconsistency, trust, weight)
+            level = np.where(graph.edge_trusted, 0.0, _average(sides, inconsistency, trust, weight))
             beta *= self.growth
             iterations += 1
         return level, iterations

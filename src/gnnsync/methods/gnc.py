@@ -14,7 +14,7 @@ from gnnsync.linalg.laplacian import gauss_newton_step
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.robust.confidence.node_confidence import node_confidence
-from gnnsync.methods.robust.initialisation import initial_angles
+from gnnsync.methods.robust.initialisation import initial_angles, trusted_part
 from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
 from gnnsync.typing import FloatArray
 
@@ -95,14 +95,16 @@ class GNC(ClassicalMethod):
         """Angles (n, k) at the last scale, and the iterations."""
         angles = initial_angles(graph, k, rng)
         if k == 1 and self.frequencies > 1:
-            angles = fused_angles(graph, angles[:, 0], self.frequencies, rng)[:, None]
+            part = trusted_part(graph)
+            angles = fused_angles(part, angles[:, 0], self.frequencies, rng)[:, None]
         operator = EdgeOperator(graph)
         scale = self.scale
         for iteration in range(1, self.max_iterations + 1):  # noqa: B007
             residual = graph.residual(angles)
             trust = (scale**2 / (scale**2 + residual**2)) ** 2
-            if k > 1:
-                trust = trust**2 / np.maximum(trust.sum(axis=1, keepdims=True), _LEAST_TOTAL)
+            part = trust / np.maximum(trust.sum(axis=1, keepdims=True), _LEAST_TOTAL)
+            # An edge that is trusted is divided among the groups in full.
+            trust = np.where(graph.edge_trusted[:, None], part, trust * part)
             trust *= graph.edge_weight[:, None]
             step = gauss_newton_step(
                 operator, trust, residual, max_iterations=_SOLVE_STEPS, tol=_SOLVE_ACCURACY

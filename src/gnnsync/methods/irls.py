@@ -27,7 +27,8 @@ class IRLS(ClassicalMethod):
     steps converge slowly, z_i ← z_i e^{i x_i} with x the solution of the Laplacian system
     :math:`\min_x \sum_e u_e (x_s - x_t + \sin r_e)^2` does the same: 2u bounds the curvature of
     :math:`u |z_s - e^{i a} z_t|^2 = 4u \sin^2(r/2)`. ε falls by a constant factor per reweighting,
-    from coarse (nearly least squares) to fine. Starts from the row-normalised spectral solution.
+    from coarse (nearly least squares) to fine. A trusted edge has the weight of an edge that fits
+    exactly. Starts from the row-normalised spectral solution.
 
     Args:
         p: exponent, in (0, 2]; 2 is plain least squares.
@@ -68,7 +69,7 @@ class IRLS(ClassicalMethod):
         epsilon, moved, iterations = self.epsilon, np.inf, 0
         while iterations < self.max_iterations:
             iterations += 1
-            chord = operator.squared_chord(z)
+            chord = np.where(graph.edge_trusted, 0.0, operator.squared_chord(z))
             weight = graph.edge_weight * (chord + epsilon**2) ** (self.p / 2 - 1)
             before = z
             if factored:

@@ -12,6 +12,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.eigen import eigen_residual, top_eigenvectors
 from gnnsync.linalg.operator import EdgeOperator, normalise
 from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.robust.initialisation import trusted_part
 from gnnsync.typing import FloatArray
 
 # Relative residual of the eigenpairs up to which they count as converged: far below the angular
@@ -130,5 +131,9 @@ def leading_angles(
 
 
 def spectral_start(graph: MeasurementGraph, rng: np.random.Generator) -> FloatArray:
-    """Angles (n,) of `SpectralRN`: the initialisation of the iterative methods."""
+    """Angles (n,) of `SpectralRN`: the initialisation of the iterative methods.
+
+    From the trusted edges alone, if they join all nodes.
+    """
+    graph = trusted_part(graph)
     return leading_angles(graph.hermitian, 1, rng, graph.degree).angles[:, 0]

@@ -11,7 +11,7 @@ from gnnsync.errors import check_choice, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.spectral import spectral_start
-from gnnsync.typing import FloatArray, IntArray
+from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 # Part of the trimmed mean by which a node moves: all nodes move at once, and with full steps they
 # would overshoot on bipartite graphs.
@@ -63,11 +63,15 @@ class TAS(ClassicalMethod):
         node, other = graph.edge_index.ravel(), graph.edge_index[::-1].ravel()
         offset = np.concatenate([graph.offset, -graph.offset])
         weight = np.concatenate([graph.edge_weight, graph.edge_weight])
+        trusted = np.concatenate([graph.edge_trusted, graph.edge_trusted])
         moved, iterations = np.inf, 0
         while iterations < self.max_iterations:
             iterations += 1
             difference = wrap(offset + angles[other] - angles[node])
-            shift = _STEP * trimmed_means(node, difference, weight, self.trim, graph.num_nodes)
+            means = trimmed_means(
+                node, difference, weight, self.trim, graph.num_nodes, kept=trusted
+            )
+            shift = _STEP * means
             angles = angles + shift
             moved = float(np.sqrt((shift**2).mean()))
             if moved <= self.tol:
@@ -88,10 +92,13 @@ def trimmed_means(
     weight: FloatArray,
     trim: float,
     num_nodes: int,
+    *,
+    kept: BoolArray | bool = False,
 ) -> FloatArray:
     """Weighted trimmed mean (num_nodes,) of the values at each node; 0 at a node without any.
 
-    `node`, `value` and `weight` have one entry per value; the values are in [-π, π).
+    `node`, `value` and `weight` have one entry per value; the values are in [-π, π). Values that
+    are `kept`, if given, count in full wherever they lie.
 
     Sorted values occupy intervals of cumulative weight; each counts with the length of its
     interval inside [trim·W, (1 - trim)·W], W the node's total. So weight 2 equals two values, and
@@ -99,14 +106,15 @@ def trimmed_means(
     """
     # One sort by node, then value. Ties by rounding change no mean.
     order = np.argsort(_STRIDE * node + value)
+    kept = np.broadcast_to(kept, len(node))[order]
     node, value, weight = node[order], value[order], weight[order]
     total = np.bincount(node, weights=weight, minlength=num_nodes)
     end = np.cumsum(weight)
     before = np.concatenate([[0.0], np.cumsum(total)[:-1]])
     end = (end - before[node]) / total[node]
     begin = end - weight / total[node]
-    kept = np.minimum(end, 1.0 - trim) - np.maximum(begin, trim)
-    kept = np.maximum(kept, 0.0)
-    mass = np.bincount(node, weights=kept, minlength=num_nodes)
-    mean = np.bincount(node, weights=kept * value, minlength=num_nodes)
+    inside = np.maximum(np.minimum(end, 1.0 - trim) - np.maximum(begin, trim), 0.0)
+    counted = np.where(kept, end - begin, inside)
+    mass = np.bincount(node, weights=counted, minlength=num_nodes)
+    mean = np.bincount(node, weights=counted * value, minlength=num_nodes)
     return np.divide(mean, mass, out=np.zeros(num_nodes), where=mass > 0)

@@ -24,8 +24,8 @@ class TranSync(ClassicalMethod):
               m_e(r) = \mathrm{wrap}(r_s - r_t - a_e), \qquad \delta_{j+1} = c\,\delta_j,
 
     until δ < δ_min. The original synchronizes numbers on a line, where the least squares is linear;
-    on the circle each round takes `steps` Gauss–Newton steps on the wrapped residuals. Starts from
-    the row-normalised spectral solution.
+    on the circle each round takes `steps` Gauss–Newton steps on the wrapped residuals. Trusted
+    edges are always kept. Starts from the row-normalised spectral solution.
 
     Args:
         delta: first truncation, in radians.
@@ -55,7 +55,7 @@ class TranSync(ClassicalMethod):
         delta, rounds = self.delta, 0
         reason = "truncation at its last value"
         while delta >= self.delta_min:
-            kept = np.abs(graph.residual(angles)) < delta
+            kept = (np.abs(graph.residual(angles)) < delta) | graph.edge_trusted
             if not kept.any():
                 reason = "no edge below the truncation"
                 break

@@ -15,7 +15,11 @@ _STEPS = 60
 
 
 def initial_angles(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> FloatArray:
-    """Angles (n, k) of the k leading eigenvectors of D⁻¹H, separated by `unmix` for k > 1."""
+    """Angles (n, k) of the k leading eigenvectors of D⁻¹H, separated by `unmix` for k > 1.
+
+    For k = 1 from the trusted edges alone, if they join all nodes.
+    """
+    graph = trusted_part(graph) if k == 1 else graph
     operator = EdgeOperator(graph)
     matrix = operator.normalised(graph.edge_weight)
     count = min(k, graph.num_nodes)
@@ -26,6 +30,14 @@ def initial_angles(graph: MeasurementGraph, k: int, rng: np.random.Generator) ->
     scaled = vectors / np.sqrt(operator.degree(graph.edge_weight))[:, None]
     angles = np.angle(unmix(scaled, rng))
     return np.concatenate([angles, np.repeat(angles[:, -1:], k - count, axis=1)], axis=1)
+
+
+def trusted_part(graph: MeasurementGraph) -> MeasurementGraph:
+    """The graph of the trusted edges if they join all nodes, else the graph itself."""
+    if graph.trusted is None or not graph.trusted.any():
+        return graph
+    part = graph.keep_edges(graph.trusted)
+    return part if part.is_connected else graph
 
 
 def unmix(vectors: ComplexArray, rng: np.random.Generator) -> ComplexArray:

@@ -10,12 +10,10 @@ from gnnsync.angles import TWO_PI
 from gnnsync.linalg.factor import LaplacianFactor
 from gnnsync.methods.robust.closures.density import posterior, relative_density
 from gnnsync.methods.robust.closures.problem import ClosureProblem
-from gnnsync.methods.robust.closures.scales import Scales
+from gnnsync.methods.robust.closures.scales import NORMAL_MEDIAN, Scales
 from gnnsync.methods.robust.noise.law import SIGMA_FLOOR
 from gnnsync.typing import BoolArray, FloatArray
 
-# Median of |z| for a standard normal z.
-_NORMAL_MEDIAN = 0.6745
 # Limits of the factor by which a scale changes per iteration, and the change, relative to 1, at
 # which it has converged.
 _LEAST_FACTOR, _MOST_FACTOR, _STEADY = 0.25, 1.4, 0.05
@@ -183,7 +181,7 @@ def updated_scales(
 
 
 def _ratio(z: FloatArray) -> float:
-    return float(np.clip(np.median(z) / _NORMAL_MEDIAN, _LEAST_FACTOR, _MOST_FACTOR))
+    return float(np.clip(np.median(z) / NORMAL_MEDIAN, _LEAST_FACTOR, _MOST_FACTOR))
 
 
 def _with_evidence(

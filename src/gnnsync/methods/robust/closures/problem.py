@@ -10,13 +10,16 @@ from scipy.spatial import cKDTree
 from gnnsync.angles import wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.factor import LaplacianFactor
-from gnnsync.topology import forest_angles, minimum_spanning_edges
+from gnnsync.topology import component_labels, forest_angles, minimum_spanning_edges
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 # Closures around each one whose share of outliers is its own prior (see `outlier_share`), and the
 # weight, in closures, of the share in the whole graph.
 _NEIGHBOURS, _PRIOR_CLOSURES = 24, 4.0
 _LEAST_SHARE, _MOST_SHARE = 0.01, 0.98
+# Pose graphs have at most this many edges per node, and trusted edges leave at most this many parts
+# per node: separate trajectories, and poses whose odometry is missing.
+_MOST_EDGES_PER_NODE, _MOST_PARTS = 8.0, 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,17 @@ class ClosureProblem:
         share = near + _PRIOR_CLOSURES * overall
         share /= self.neighbours.shape[1] + _PRIOR_CLOSURES
         return np.clip(share, _LEAST_SHARE, _MOST_SHARE)
+
+
+def is_pose_graph(graph: MeasurementGraph) -> bool:
+    """Whether trusted edges join nearly all nodes, and the other edges are few enough to factorise.
+
+    Such a graph has a start without outliers, from which closures are predicted.
+    """
+    if graph.trusted is None or graph.num_edges > _MOST_EDGES_PER_NODE * graph.num_nodes:
+        return False
+    parts = component_labels(graph.edge_index[:, graph.trusted], graph.num_nodes).max() + 1
+    return int(parts) <= 1 + _MOST_PARTS * graph.num_nodes
 
 
 def _neighbours(ends: FloatArray) -> IntArray:

@@ -9,6 +9,8 @@ import numpy as np
 from gnnsync.angles import wrap
 from gnnsync.methods.robust.closures.density import relative_density
 from gnnsync.methods.robust.closures.problem import ClosureProblem
+from gnnsync.methods.robust.noise.law import SIGMA_FLOOR
+from gnnsync.topology import bridges
 from gnnsync.typing import FloatArray
 
 # Values that are tried: standard deviation of a trusted edge, that of a closure in units of it,
@@ -19,9 +21,16 @@ _SHARES = (0.02, 0.1, 0.3, 0.6, 0.85)
 _DRIFTS, _LONGEST_TURN = 80, 6.0
 # Log likelihood that a drift must gain.
 _DRIFT_HANDICAP = 2.0
+# Fewest trusted edges on cycles of their own that tell their noise, the least part of a residual
+# that a fit leaves, and least-squares solves.
+_LEAST_CHECKED, _LEAST_REST, _SOLVES = 20, 1e-3, 5
 # Closures that are used, drawn at random, and the number below which several estimates are
 # returned: more closures leave no doubt.
 _SAMPLE, _FEW_CLOSURES = 300, 100
+
+
+# Median of |z| for a standard normal z.
+NORMAL_MEDIAN = 0.6745
 
 
 @dataclass(frozen=True)
@@ -47,13 +56,14 @@ def initial_scales(problem: ClosureProblem, rng: np.random.Generator) -> list[Sc
     biased gyroscope adds). With few closures several estimates are nearly as likely: the best for
     each outlier share is returned, the most likely first.
     """
+    sigmas = _trusted_sigma(problem)
     residual, resistance, step, weight = _sample(problem, rng)
     top = _LONGEST_TURN / max(float(np.quantile(np.abs(step), 0.9)), 1.0)
     drift = np.append(np.linspace(-top, top, _DRIFTS), 0.0)
     shifted = wrap(residual - drift[:, None] * step)
     handicap = np.where(drift == 0.0, 0.0, _DRIFT_HANDICAP)
     best: dict[float, tuple[float, Scales]] = {}
-    for sigma in _SIGMAS:
+    for sigma in sigmas:
         for ratio in _RATIOS:
             variance = (sigma * ratio) ** 2 / weight + sigma**2 * resistance
             density = relative_density(shifted, np.broadcast_to(variance, shifted.shape))
@@ -66,6 +76,26 @@ def initial_scales(problem: ClosureProblem, rng: np.random.Generator) -> list[Sc
     ranked = sorted(best.values(), key=lambda pair: -pair[0])
     found = list(dict.fromkeys(scales for _, scales in ranked))
     return found if len(problem.closures) < _FEW_CLOSURES else found[:1]
+
+
+def _trusted_sigma(problem: ClosureProblem) -> FloatArray:
+    """The standard deviations to try: the one estimated if trusted edges check one another."""
+    graph = problem.graph
+    checked = ~bridges(graph.edge_index[:, problem.trusted], graph.num_nodes)
+    if checked.sum() < _LEAST_CHECKED:
+        return _SIGMAS
+    factor = problem.factor()
+    factor.update(np.where(problem.trusted, problem.weight, 0.0))
+    angles = problem.start()
+    for _ in range(_SOLVES):
+        angles = angles + factor.least_squares(
+            np.where(problem.trusted, problem.residual(angles), 0.0)
+        )
+    kept = np.flatnonzero(problem.trusted)[checked]
+    rest = 1.0 - (problem.weight * factor.resistance())[kept]
+    squares = problem.weight[kept] * problem.residual(angles)[kept] ** 2
+    z = np.sqrt(squares / np.maximum(rest, _LEAST_REST))
+    return np.array([max(float(np.median(z)) / NORMAL_MEDIAN, SIGMA_FLOOR)])
 
 
 def _sample(

@@ -36,6 +36,8 @@ _LEAST_FREEDOM = 0.3
 _NO_FREEDOM = 1e-9
 # Weights below this part of the largest are set to 0: their squares would underflow.
 _NEGLIGIBLE_WEIGHT = 1e-14
+# Outlier odds of a trusted edge, relative to others: it is let go if its residual is out of reach.
+_TRUSTED_DOUBT = 1e-9
 # Conjugate gradient steps per least squares solve and their relative accuracy. The next EM
 # iteration continues from there: the error falls by this factor in each, faster than EM converges.
 _SOLVE_STEPS, _SOLVE_ACCURACY = 200, 1e-2
@@ -123,15 +125,15 @@ def fit_mixture(
         move: whether angles are fitted; if not, the noise alone.
     """
     operator = EdgeOperator(graph)
-    weight = relative_weight(graph)
+    weight, doubt = relative_weight(graph), outlier_factor(graph)
     residual = graph.residual(angles)
     if like is None:
-        share, sigma = _first_noise(residual, weight, dof)
+        share, sigma = _first_noise(residual, weight, dof, doubt)
     else:
         share, sigma = like.share, max(like.sigma, SIGMA_FLOOR)
     iteration, converged = 0, False
     for iteration in range(1, max_iterations + 1):  # noqa: B007
-        member = _membership(residual, weight, share, sigma, dof)[0]
+        member = _membership(residual, weight, share, sigma, dof, doubt)[0]
         trust = member * shrinkage(residual, weight, sigma, dof) * weight[:, None]
         trust[trust < _NEGLIGIBLE_WEIGHT * trust.max()] = 0.0
         moved = 0.0
@@ -142,13 +144,13 @@ def fit_mixture(
             angles = wrap(angles + step)
             moved = float(np.abs(step).max())
             residual = graph.residual(angles)
-        new_share, new_sigma = _noise(residual, member, trust, graph.num_nodes)
+        new_share, new_sigma = _noise(residual, member, trust, graph.num_nodes, doubt)
         change = np.abs(new_share - share).max() + abs(np.log(new_sigma / sigma)) + moved
         share, sigma = new_share, new_sigma
         if change < tol:
             converged = True
             break
-    member, log_density = _membership(residual, weight, share, sigma, dof)
+    member, log_density = _membership(residual, weight, share, sigma, dof, doubt)
     likelihood = float(log_density.sum())
     evidence = likelihood + _log_posterior_width(graph, member * weight[:, None], sigma)
     return MixtureFit(angles, share, sigma, dof, member, likelihood, evidence, iteration, converged)
@@ -157,8 +159,9 @@ def fit_mixture(
 def coarse_likelihood(graph: MeasurementGraph, fit: MixtureFit, sigma: float) -> float:
     """Log likelihood of the fit's angles with noise of at least `sigma`, shares fitted to it."""
     residual, weight = graph.residual(fit.angles), relative_weight(graph)
-    width = max(fit.sigma, sigma)
-    return float(_fit_share(residual, weight, fit.share, width, fit.dof, _LEAST_SHARE)[1].sum())
+    width, doubt = max(fit.sigma, sigma), outlier_factor(graph)
+    found = _fit_share(residual, weight, fit.share, width, fit.dof, _LEAST_SHARE, doubt)
+    return float(found[1].sum())
 
 
 def node_trust(graph: MeasurementGraph, fit: MixtureFit) -> FloatArray:
@@ -195,6 +198,19 @@ def relative_weight(graph: MeasurementGraph) -> FloatArray:
     return graph.edge_weight / graph.edge_weight.mean()
 
 
+def outlier_factor(graph: MeasurementGraph) -> FloatArray | float:
+    """Factor (m,) of the outlier share: next to nothing for trusted edges, 1 for all others."""
+    if graph.trusted is None:
+        return 1.0
+    return np.where(graph.trusted, _TRUSTED_DOUBT, 1.0)
+
+
+def group_shares(member: FloatArray, doubt: FloatArray | float) -> FloatArray:
+    """Fraction (k,) of the edges in each group, from posteriors (m, k); trusted edges left out."""
+    judged = np.broadcast_to(doubt, len(member)) == 1.0
+    return member[judged].mean(axis=0) if judged.any() else member.mean(axis=0)
+
+
 def sum_at_nodes(graph: MeasurementGraph, value: FloatArray) -> FloatArray:
     """Sum (n,) of an edge quantity (m,) over the edges at each node."""
     n = graph.num_nodes
@@ -205,12 +221,17 @@ def sum_at_nodes(graph: MeasurementGraph, value: FloatArray) -> FloatArray:
 
 
 def _membership(
-    residual: FloatArray, weight: FloatArray, share: FloatArray, sigma: float, dof: float
+    residual: FloatArray,
+    weight: FloatArray,
+    share: FloatArray,
+    sigma: float,
+    dof: float,
+    doubt: FloatArray | float,
 ) -> tuple[FloatArray, FloatArray]:
     """Posterior (m, k) of the groups and log density (m,) relative to uniform."""
     root = np.sqrt(weight)[:, None]
     part = share * law_density(residual * root, sigma, dof) * root
-    total = part.sum(axis=1) + (1.0 - share.sum())
+    total = part.sum(axis=1) + doubt * (1.0 - share.sum())
     return part / total[:, None], np.log(total)
 
 
@@ -221,33 +242,42 @@ def _fit_share(
     sigma: float,
     dof: float,
     least: float,
+    doubt: FloatArray | float,
 ) -> tuple[FloatArray, FloatArray]:
     """EM for the shares (k,) alone, and the log density (m,) before its last iteration."""
     for _ in range(_SHARE_ITERATIONS):
-        member, log_density = _membership(residual, weight, share, sigma, dof)
-        share = limit_share(member.mean(axis=0), least)
+        member, log_density = _membership(residual, weight, share, sigma, dof, doubt)
+        share = limit_share(group_shares(member, doubt), least)
     return share, log_density
 
 
 def _noise(
-    residual: FloatArray, member: FloatArray, trust: FloatArray, num_nodes: int
+    residual: FloatArray,
+    member: FloatArray,
+    trust: FloatArray,
+    num_nodes: int,
+    doubt: FloatArray | float,
 ) -> tuple[FloatArray, float]:
     """M-step for shares and σ; fitting n - 1 angles per group used up that many residuals."""
-    m, k = member.shape
+    k = member.shape[1]
     inliers = float(member.sum())
     freedom = max(inliers - k * (num_nodes - 1), _LEAST_FREEDOM * inliers, _NO_FREEDOM)
     sigma = np.sqrt(float((trust * residual**2).sum()) / freedom)
-    share = limit_share(member.sum(axis=0) / m, _LEAST_SHARE)
+    share = limit_share(group_shares(member, doubt), _LEAST_SHARE)
     return share, float(np.clip(sigma, SIGMA_FLOOR, SIGMA_MAX))
 
 
-def _first_noise(residual: FloatArray, weight: FloatArray, dof: float) -> tuple[FloatArray, float]:
+def _first_noise(
+    residual: FloatArray, weight: FloatArray, dof: float, doubt: FloatArray | float
+) -> tuple[FloatArray, float]:
     """Shares and σ that fit given residuals best, over a few scales."""
     k = residual.shape[1]
     first = np.full(k, _FIRST_INLIER_SHARE / k)
     best = (-np.inf, first, _SCALES[-1])
     for sigma in _SCALES:
-        share, log_density = _fit_share(residual, weight, first, sigma, dof, _LEAST_FIRST_SHARE)
+        share, log_density = _fit_share(
+            residual, weight, first, sigma, dof, _LEAST_FIRST_SHARE, doubt
+        )
         if log_density.sum() > best[0]:
             best = (float(log_density.sum()), share, sigma)
     return best[1], best[2]
