@@ -45,7 +45,6 @@ def test_the_scale_of_the_information_is_estimated(stated, tolerance):
     assert scale == pytest.approx([1, 1], rel=tolerance)
 
 
-@pytest.mark.skip(reason="not yet")
 def test_odometry_that_all_closures_contradict_is_let_go():
     graph, truth = manhattan(300, 5, per_visit=1.0)
     translation = graph.translation.copy()

@@ -120,7 +120,7 @@ class ClosureSearch:
         scale: float = 1.0,
     ) -> None:
         self.edges, self.trusted, self.base, self.held, self.rng = edges, trusted, base, held, rng
-        self.stated: FloatArray = np.linalg.inv(edges.information)
+        self.stated = np.asarray(np.linalg.inv(edges.information), dtype=np.float64)
         self.scale = np.full(2, scale)
         self.tail = np.ones(len(edges))
         self.shares = FIRST_SHARES
@@ -176,7 +176,8 @@ class ClosureSearch:
         Args:
             poses: (n, 3) along the odometry.
         """
-        self.active = self.base.copy()
+        self.active, self.scale = self.base.copy(), np.ones(2)
+        self.tail = np.ones(len(self.edges))
         poses = self._fit(poses)
         outlier = log_outlier_density(poses, self.stated)
         prediction = self._predict(poses)

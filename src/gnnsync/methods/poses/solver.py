@@ -13,6 +13,7 @@ from gnnsync.angles import wrap
 from gnnsync.errors import check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.poses.closures import ClosureSearch, Selection
+from gnnsync.methods.poses.jumps import find_jump
 from gnnsync.methods.poses.normal_equations import NormalEquations
 from gnnsync.methods.poses.optimise import Optimum, optimise, place_poses
 from gnnsync.methods.poses.residual import RelativePoses
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 TOLERANCE, MAX_STEPS = 1e-10, 300
 # If more than this share of the closures is rejected, larger noise than stated is tried.
 MOST_REJECTED = 0.5
+# Places where the odometry may be grossly wrong, and by how much the score must rise for each.
+MOST_JUMPS, JUMP_GAIN = 5, 20.0
 # Rounds of reweighted least squares for positions, and the residual (in stated standard
 # deviations) from which a translation loses weight.
 _POSITION_ROUNDS, _POSITION_KNEE = 10, 3.0
@@ -96,7 +99,12 @@ def _select(
         poses, weight = _positions(edges, poses, np.where(trusted, 1.0, believed), held)
         search = ClosureSearch(edges, trusted, base, held, rng)
         searches.append(search.run(poses, base | (weight > 0.5)))
-    return max(searches, key=lambda found: found.score)
+    return max(searches, key=_rank)
+
+
+def _rank(found: Selection) -> tuple[bool, float]:
+    """Searches that came to rest first, then by their score."""
+    return found.converged, found.score
 
 
 def _from_odometry(
@@ -106,18 +114,29 @@ def _from_odometry(
     held: BoolArray,
     rng: np.random.Generator,
 ) -> Selection:
-    """Search from the poses along the odometry; again if its noise seems to be understated."""
+    """Search from the poses along the odometry.
+
+    Again where many rejected closures tell the same jump, or if noise seems to be understated.
+    """
     poses = _along(edges, np.flatnonzero(base))
     search = ClosureSearch(edges, trusted, base, held, rng)
-    found = search.run(poses)
-    if (~found.active).sum() <= MOST_REJECTED * (~trusted).sum():
-        return found
-    scale = ClosureSearch(edges, trusted, base, held, rng).likely_scale(poses)
-    if scale == 1.0:
-        return found
-    log.info("poses: the noise seems to be %g times the stated one", scale)
-    other = ClosureSearch(edges, trusted, base, held, rng, scale).run(poses)
-    return max(found, other, key=lambda selection: selection.score)
+    found, scale = search.run(poses), 1.0
+    if (~found.active).sum() > MOST_REJECTED * (~trusted).sum():
+        scale = search.likely_scale(poses)
+    if scale > 1.0:
+        log.info("poses: the noise seems to be %g times the stated one", scale)
+        other = ClosureSearch(edges, trusted, base, held, rng, scale).run(poses)
+        found = max(found, other, key=_rank)
+    for _ in range(MOST_JUMPS):
+        jump = find_jump(edges, trusted, found)
+        if jump is None:
+            break
+        other = ClosureSearch(edges, trusted, base, held, rng).run(jump.poses, jump.active)
+        log.info("poses: jump at edge %d adds %.4g", jump.edge, other.score - found.score)
+        if not other.converged or other.score <= found.score + JUMP_GAIN:
+            break
+        found = other
+    return found
 
 
 def _base(graph: PoseGraph, believed: FloatArray) -> BoolArray:
