@@ -46,7 +46,8 @@ POOR = 10.0
 # Shares of inliers, outliers anywhere and poor measurements at first, and what each has at least.
 FIRST_SHARES = np.array([0.5, 0.499, 0.001])
 LEAST_SHARES = np.array([0.05, 0.02, 1e-4])
-# log odds at which a closure is taken before all are admitted: 20 to 1.
+# log odds at which a closure is taken until all are admitted and the set has settled: 20 to 1.
+# Until then no odometry is dropped.
 ENTRY = np.log(20.0)
 # Odds of a trusted measurement before any is seen.
 TRUSTED_ODDS = 999.0
@@ -131,6 +132,7 @@ class ClosureSearch:
         """All rounds from poses (n, 3); `active` (m,) admits all closures from the beginning."""
         share = FIRST_ADMITTED if active is None else 1.0
         self.active = self.base.copy() if active is None else active.copy()
+        strict = active is None
         calm_rounds, converged = 0, False
         for number in range(MAX_ROUNDS):
             poses = self._fit(poses)
@@ -138,21 +140,23 @@ class ClosureSearch:
             prediction = self._predict(poses)
             admitted = self._admitted(prediction, outlier, share)
             odds = self._odds(prediction, outlier, admitted)
-            new = self._choose(odds, admitted, share)
+            new = self._choose(odds, admitted, strict)
             before, calm = self.scale.copy(), self._calm(odds)
             self._rescale(poses, odds, calm)
-            changed = int((new != self.active).sum())
+            changed = int(((new != self.active) & (self.drops < MOST_DROPS)).sum())
             log.debug(
                 "round %d: %d measurements admitted, %d believed, %d changed, scales %.3g and %.3g",
                 *(number + 1, admitted.sum(), new.sum(), changed, *self.scale),
             )
             self._take(new)
-            unchanged = share >= 1.0 and not changed
+            unchanged = not strict and not changed
             still = np.abs(np.log(self.scale / before)).sum() < SAME_SCALE
             calm_rounds = calm_rounds + 1 if unchanged else 0
             converged = bool(unchanged and still) or calm_rounds >= REST
             if converged:
                 break
+            settled = changed <= CALM * (self.active & ~self.trusted).sum()
+            strict = strict and not (share >= 1.0 and calm and settled)
             if number and calm:
                 share = min(1.0, share + ADMITTED_STEP)
         return Selection(
@@ -269,11 +273,11 @@ class ClosureSearch:
         known = trusted[0] - np.logaddexp(trusted[1], trusted[2])
         return np.clip(np.where(self.trusted, known, odds), -_LOG_ODDS_LIMIT, _LOG_ODDS_LIMIT)
 
-    def _choose(self, odds: FloatArray, admitted: BoolArray, share: float) -> BoolArray:
+    def _choose(self, odds: FloatArray, admitted: BoolArray, strict: bool) -> BoolArray:
         """The next active measurements (m,)."""
-        least = np.where(self.active, 0.0, ENTRY if share < 1.0 else 0.0)
+        least = np.where(self.active, 0.0, ENTRY if strict else 0.0)
         new = admitted & (odds > least) & (self.drops < MOST_DROPS)
-        if share < 1.0:
+        if strict:
             return new | self.base
         # Measurements that hold the graph together stay, the most credible ones first.
         index = np.stack([self.edges.start, self.edges.end])
