@@ -110,7 +110,7 @@ _MINORITY = 0.5
 # Candidates of greatest evidence whose regions are rotated.
 _ROTATED = 2
 # Sweeps and tolerance of belief propagation for a candidate, which the local search makes exact.
-_CANDIDATE_SWEEPS, _ROUGH_MESSAGES = 15, 2e-3
+_CANDIDATE_SWEEPS, _ROUGH_MESSAGES = 6, 5e-3
 # Rounds of the local search of a candidate.
 _SEARCH_ROUNDS = 10
 # Most sweeps for the posterior of k > 1 groups, each of which costs k times as much.
