@@ -6,6 +6,7 @@ trusted edges ── angles along their tree; noise, drift of the odometry   clo
   ├─ the others by how many of them agree                                closures/consensus
   ├─ fit of angles, noise and every edge, given all the others           closures/fit
   │    (from several starts; the fit of greatest evidence is kept)
+  ├─ a trusted edge that many closures contradict alike is let go        closures/slips
   └─ final angles: least squares on the believed edges, stated weights
 """
 
@@ -24,9 +25,15 @@ from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.robust.closures.consensus import reach_consensus
 from gnnsync.methods.robust.closures.core import admit_tight
 from gnnsync.methods.robust.closures.density import posterior, relative_density
-from gnnsync.methods.robust.closures.fit import ClosureFit, believed_weight, fit_closures
+from gnnsync.methods.robust.closures.fit import (
+    BAD_TRUSTED,
+    ClosureFit,
+    believed_weight,
+    fit_closures,
+)
 from gnnsync.methods.robust.closures.problem import ClosureProblem
 from gnnsync.methods.robust.closures.scales import Scales, initial_scales
+from gnnsync.methods.robust.closures.slips import find_slip, turned
 from gnnsync.methods.spectral import SpectralRN
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray
@@ -38,6 +45,8 @@ log = logging.getLogger(__name__)
 _GATES = (0.08, 0.12)
 # Noise of a prediction (radians) at a start that comes without one, and its outlier share.
 _START_NOISE, _START_SHARE = 0.1, 0.2
+# Most trusted edges that are found wrong one after the other.
+_MOST_SLIPS = 5
 # Graphs whose factor would have too many entries: more nodes than this, and more edges per node.
 _MANY_NODES, _DENSE = 5_000, 8
 # Least-squares solves of the final angles, at most, and the change at which they stop.
@@ -111,7 +120,25 @@ class GNCAngles(ClassicalMethod):
             moved = stated.without_drift(best.scales.drift)
             other = self._fit(moved, best.angles, best.probability, best.scales)
             best = max(best, other, key=lambda fit: fit.evidence)
-        return best
+        return self._without_slips(problem, best)
+
+    def _without_slips(self, problem: ClosureProblem, fit: ClosureFit) -> ClosureFit:
+        """The fit without trusted edges that are wrong, as long as its evidence gains by it."""
+        trusted = problem.trusted.copy()
+        for number in range(1, _MOST_SLIPS + 1):
+            moved = problem.without_drift(fit.scales.drift)
+            slip = find_slip(moved, fit)
+            if slip is None:
+                break
+            trusted[slip.edge] = False
+            graph = problem.graph.replace(trusted=trusted)
+            doubted = ClosureProblem.of(graph, problem.weight).without_drift(fit.scales.drift)
+            angles = turned(moved, fit.angles, slip)
+            other = self._fit_angles(doubted, angles, fit.scales)
+            if other.evidence + number * np.log(BAD_TRUSTED) <= fit.evidence:
+                break
+            fit = other
+        return fit
 
     def _fits(self, problem: ClosureProblem, rng: np.random.Generator) -> Iterator[ClosureFit]:
         """One fit per start."""
@@ -128,9 +155,15 @@ class GNCAngles(ClassicalMethod):
                 seen.append(probability > 0.5)
                 yield self._fit(moved, core.angles, probability, core.scales)
         angles = SpectralRN().estimate(problem.graph, 1, rng).angles.reshape(-1)
+        yield self._fit_angles(problem, angles, estimates[0])
+
+    def _fit_angles(
+        self, problem: ClosureProblem, angles: FloatArray, scales: Scales
+    ) -> ClosureFit:
+        """The fit from angles (n,), edges believed by their residuals there."""
         noise = np.full(problem.graph.num_edges, _START_NOISE**2)
         density = relative_density(problem.residual(angles), noise)
-        yield self._fit(problem, angles, posterior(density, _START_SHARE), estimates[0])
+        return self._fit(problem, angles, posterior(density, _START_SHARE), scales)
 
     def _fit(
         self,

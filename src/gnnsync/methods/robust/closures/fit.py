@@ -22,7 +22,7 @@ _LEAST_FACTOR, _MOST_FACTOR, _STEADY = 0.25, 1.4, 0.05
 _REDUNDANT, _LEAST_TRUSTED, _LEAST_CLOSURES = 0.1, 50, 20
 # Prior probability that a trusted edge is wrong after all, such as a wheel that slipped; and that
 # it is right but noisier than others, by this factor: odometry has heavy tails.
-_BAD_TRUSTED = 1e-4
+BAD_TRUSTED = 1e-20
 _NOISY_TRUSTED, _NOISIER = 0.002, 10.0
 # What proposes closures is mostly right: prior of the outlier share, worth this many true closures.
 _PRIOR_RIGHT, _MOST_WRONG = 20.0, 0.99
@@ -149,7 +149,7 @@ def believed_weight(problem: ClosureProblem, believed: FloatArray) -> FloatArray
 
 def edge_shares(problem: ClosureProblem, believed: FloatArray) -> FloatArray:
     """Prior probability (m,) that an edge is an outlier."""
-    share = np.full(len(believed), _BAD_TRUSTED)
+    share = np.full(len(believed), BAD_TRUSTED)
     share[problem.closures] = problem.outlier_share(believed[problem.closures])
     return share
 
