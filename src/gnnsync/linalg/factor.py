@@ -8,7 +8,7 @@ import numpy as np
 import qdldl
 import scipy.sparse as sp
 
-from gnnsync.linalg.selected_inverse import selected_inverse
+from gnnsync.linalg.selected_inverse import InversePattern
 from gnnsync.typing import FloatArray, IntArray
 
 # Weights below this fraction of the largest are raised to it, so that every pivot is positive.
@@ -67,7 +67,7 @@ class LaplacianFactor:
         if self._solver is None:
             return np.zeros(self.edge_index.shape[1])
         lower, diagonal, place = self._factors
-        below, trace = selected_inverse(lower, diagonal)
+        below, trace = self._pattern.entries(lower.data, diagonal)
         n = len(diagonal)
         ends = np.where(self._number >= 0, place[self._number], -1)[self.edge_index]
         low, high = ends.min(axis=0), ends.max(axis=0)
@@ -89,7 +89,7 @@ class LaplacianFactor:
         if self._solver is None:
             return own
         lower, diagonal, place = self._factors
-        own[self._free] = selected_inverse(lower, diagonal)[1][place]
+        own[self._free] = self._pattern.entries(lower.data, diagonal)[1][place]
         mean = self.solve(np.ones(n)) / n
         return own - 2.0 * mean + mean.mean()
 
@@ -107,6 +107,12 @@ class LaplacianFactor:
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         return lower, diagonal, place
+
+    @cached_property
+    def _pattern(self) -> InversePattern:
+        """The pattern of the factor, the same for all weights."""
+        lower = self._factors[0]
+        return InversePattern(lower.indptr, lower.indices)
 
     def _matrix(self, weight: FloatArray) -> sp.csc_matrix:
         """Upper triangle of the Laplacian on the free nodes; all edges are in its pattern."""

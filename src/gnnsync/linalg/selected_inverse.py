@@ -8,8 +8,15 @@ from scipy.linalg import solve_triangular
 
 from gnnsync.typing import FloatArray, IntArray
 
+_NOTHING = np.zeros((0, 0))
+
 
 def selected_inverse(lower: sp.csc_array, diagonal: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Entries of the inverse of (I + L) D (I + L)ᵀ on the pattern of L; see `InversePattern`."""
+    return InversePattern(lower.indptr, lower.indices).entries(lower.data, diagonal)
+
+
+class InversePattern:
     r"""Entries of Z = A⁻¹ for A = (I + L) D (I + L)ᵀ, where L has entries and on the diagonal.
 
     The recursion of Takahashi, Fagan and Chen (1973): with s the columns of a supernode (columns
@@ -20,69 +27,92 @@ def selected_inverse(lower: sp.csc_array, diagonal: FloatArray) -> tuple[FloatAr
 
     from the last supernode to the first. The rows r are among the columns and rows of the parent
     supernode, so that Z_rr is a part of the parent's dense block. No other entry of Z is computed.
+    The pattern is analysed once and serves any number of factors.
 
     Args:
-        lower: L (n, n), strictly lower triangular, row numbers sorted, with the full pattern of
-            the factorisation (numerical zeros stored).
-        diagonal: D (n,).
-
-    Returns:
-        Z at the entries of L, in the order of `lower.data`, and the diagonal of Z (n,).
+        indptr, indices: the pattern of L (n, n) by columns, strictly lower triangular, row numbers
+            sorted, with the full pattern of the factorisation (numerical zeros stored).
     """
-    indptr, indices, data = lower.indptr, lower.indices, lower.data
-    first = _supernodes(indptr, indices)
-    parent = _parents(first, indptr, indices)
-    children = np.bincount(parent[parent >= 0], minlength=len(parent))
-    values, trace = np.empty_like(data), np.empty_like(diagonal)
-    blocks: dict[int, tuple[IntArray, FloatArray]] = {}
-    for s in range(len(parent) - 1, -1, -1):
-        a, b = int(first[s]), int(first[s + 1])
-        k = b - a
-        rows = indices[indptr[b - 1] : indptr[b]]
-        factor = np.zeros((k + len(rows), k))
-        for i in range(k):
-            factor[i, i] = 1.0
-            factor[i + 1 :, i] = data[indptr[a + i] : indptr[a + i + 1]]
-        block = _block(factor, diagonal[a:b], _above(blocks, int(parent[s]), rows))
-        for i in range(k):
-            values[indptr[a + i] : indptr[a + i + 1]] = block[i + 1 :, i]
-        trace[a:b] = block.diagonal()[:k]
-        if children[s]:
-            blocks[s] = np.concatenate([np.arange(a, b), rows]), block
-        if parent[s] >= 0:
-            children[parent[s]] -= 1
-            if not children[parent[s]]:
-                del blocks[int(parent[s])]
-    return values, trace
+
+    def __init__(self, indptr: IntArray, indices: IntArray) -> None:
+        self.indptr = indptr.tolist()
+        first = _supernodes(indptr, indices)
+        parent = _parents(first, indptr, indices)
+        self.first, self.parent = first.tolist(), parent.tolist()
+        self.children = np.bincount(parent[parent >= 0], minlength=len(parent)).tolist()
+        # Position of the rows of each supernode in the block of its parent.
+        self.places: list[IntArray] = []
+        for b, above in zip(self.first[1:], self.parent, strict=True):
+            rows = indices[self.indptr[b - 1] : self.indptr[b]]
+            if len(rows) > 0:
+                start, end = self.first[above], self.first[above + 1]
+                below = indices[self.indptr[end - 1] : self.indptr[end]]
+                inside = rows < end
+                place = np.searchsorted(below, rows) + end - start
+                self.places.append(np.where(inside, rows - start, place))
+            else:
+                self.places.append(rows)
+
+    def entries(self, data: FloatArray, diagonal: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Z at the entries of L, in the order of `data`, and the diagonal of Z (n,).
+
+        Args:
+            data: entries of L by columns.
+            diagonal: D (n,).
+        """
+        indptr, left = self.indptr, list(self.children)
+        values, trace = np.empty_like(data), np.empty_like(diagonal)
+        blocks: dict[int, FloatArray] = {}
+        for s in range(len(self.parent) - 1, -1, -1):
+            a, b, parent, place = self.first[s], self.first[s + 1], self.parent[s], self.places[s]
+            above = blocks[parent][place[:, None], place] if parent >= 0 else _NOTHING
+            if b - a == 1:
+                block = _single(data[indptr[a] : indptr[b]], diagonal[a], above)
+                values[indptr[a] : indptr[b]] = block[1:, 0]
+                trace[a] = block[0, 0]
+            else:
+                factor = np.zeros((b - a + len(place), b - a))
+                for i in range(b - a):
+                    factor[i, i] = 1.0
+                    factor[i + 1 :, i] = data[indptr[a + i] : indptr[a + i + 1]]
+                block = _block(factor, diagonal[a:b], above)
+                for i in range(b - a):
+                    values[indptr[a + i] : indptr[a + i + 1]] = block[i + 1 :, i]
+                trace[a:b] = block.diagonal()[: b - a]
+            if left[s]:
+                blocks[s] = block
+            if parent >= 0:
+                left[parent] -= 1
+                if not left[parent]:
+                    del blocks[parent]
+        return values, trace
+
+
+def _single(column: FloatArray, pivot: float, above: FloatArray) -> FloatArray:
+    """`_block` for a supernode of one column."""
+    size = len(column) + 1
+    block = np.empty((size, size))
+    block[1:, 1:] = above
+    below = above @ column
+    np.negative(below, out=below)
+    block[1:, 0] = block[0, 1:] = below
+    block[0, 0] = 1.0 / pivot - column @ below
+    return block
 
 
 def _block(factor: FloatArray, diagonal: FloatArray, above: FloatArray) -> FloatArray:
     """Z (k + r, k + r) on the k columns and r rows of a supernode, from Z_rr."""
     k = len(diagonal)
-    if k == 1:
-        inverse, mixed = np.ones((1, 1)), factor[1:]
-    else:
-        inverse = solve_triangular(
-            factor[:k], np.eye(k), lower=True, unit_diagonal=True, check_finite=False
-        )
-        mixed = factor[k:] @ inverse
+    inverse = solve_triangular(
+        factor[:k], np.eye(k), lower=True, unit_diagonal=True, check_finite=False
+    )
+    mixed = factor[k:] @ inverse
     block = np.empty((len(factor), len(factor)))
     block[k:, k:] = above
     block[k:, :k] = -above @ mixed
     block[:k, k:] = block[k:, :k].T
     block[:k, :k] = inverse.T @ (inverse / diagonal[:, None]) - mixed.T @ block[k:, :k]
     return block
-
-
-def _above(
-    blocks: dict[int, tuple[IntArray, FloatArray]], parent: int, rows: IntArray
-) -> FloatArray:
-    """Z_rr (r, r), from the block of the parent."""
-    if not len(rows):
-        return np.zeros((0, 0))
-    index, block = blocks[parent]
-    place = np.searchsorted(index, rows)
-    return block[place[:, None], place]
 
 
 def _supernodes(indptr: IntArray, indices: IntArray) -> IntArray:

@@ -49,6 +49,8 @@ _START_NOISE, _START_SHARE = 0.1, 0.2
 _MOST_SLIPS = 5
 # Graphs whose factor would have too many entries: more nodes than this, and more edges per node.
 _MANY_NODES, _DENSE = 5_000, 8
+# Iterations after which fits from different starts are compared.
+_FEW_ITERATIONS = 6
 # Least-squares solves of the final angles, at most, and the change at which they stop.
 _FINAL_SOLVES, _FINAL_CHANGE = 20, 1e-10
 
@@ -114,6 +116,8 @@ class GNCAngles(ClassicalMethod):
         """The fit of greatest evidence over the starts, and over equal and stated weights."""
         fits = list(self._fits(problem, rng))
         best = max(fits, key=lambda fit: fit.evidence)
+        moved = problem.without_drift(best.scales.drift)
+        best = self._fit(moved, best.angles, best.probability, best.scales)
         graph = problem.graph
         if graph.weight is not None:
             stated = ClosureProblem.of(graph, graph.weight / np.median(graph.weight))
@@ -134,7 +138,7 @@ class GNCAngles(ClassicalMethod):
             graph = problem.graph.replace(trusted=trusted)
             doubted = ClosureProblem.of(graph, problem.weight).without_drift(fit.scales.drift)
             angles = turned(moved, fit.angles, slip)
-            other = self._fit_angles(doubted, angles, fit.scales)
+            other = self._fit(doubted, angles, _fitting(doubted, angles), fit.scales)
             if other.evidence + number * np.log(BAD_TRUSTED) <= fit.evidence:
                 break
             fit = other
@@ -153,17 +157,12 @@ class GNCAngles(ClassicalMethod):
                 if any(np.array_equal(probability > 0.5, other) for other in seen):
                     continue
                 seen.append(probability > 0.5)
-                yield self._fit(moved, core.angles, probability, core.scales)
+                yield self._fit(moved, core.angles, probability, core.scales, rough=True)
         angles = SpectralRN().estimate(problem.graph, 1, rng).angles.reshape(-1)
-        yield self._fit_angles(problem, angles, estimates[0])
-
-    def _fit_angles(
-        self, problem: ClosureProblem, angles: FloatArray, scales: Scales
-    ) -> ClosureFit:
-        """The fit from angles (n,), edges believed by their residuals there."""
-        noise = np.full(problem.graph.num_edges, _START_NOISE**2)
-        density = relative_density(problem.residual(angles), noise)
-        return self._fit(problem, angles, posterior(density, _START_SHARE), scales)
+        typical = np.median(np.abs(problem.residual(angles)[problem.trusted])) if seen else 0.0
+        if typical < _START_NOISE:  # else false closures have turned the eigenvector
+            probability = _fitting(problem, angles)
+            yield self._fit(problem, angles, probability, estimates[0], rough=True)
 
     def _fit(
         self,
@@ -171,10 +170,20 @@ class GNCAngles(ClassicalMethod):
         angles: FloatArray,
         probability: FloatArray,
         scales: Scales,
+        *,
+        rough: bool = False,
     ) -> ClosureFit:
-        fit = fit_closures(problem, angles, probability, scales, max_iterations=self.max_iterations)
+        """Fit from a start; `rough` with few iterations, enough to compare starts."""
+        most = min(self.max_iterations, _FEW_ITERATIONS) if rough else self.max_iterations
+        fit = fit_closures(problem, angles, probability, scales, max_iterations=most)
         log.debug("gnc_angles: evidence %.1f with %s", fit.evidence, fit.scales)
         return fit
+
+
+def _fitting(problem: ClosureProblem, angles: FloatArray) -> FloatArray:
+    """Probability (m,) of each edge by its residual at given angles (n,)."""
+    noise = np.full(problem.graph.num_edges, _START_NOISE**2)
+    return posterior(relative_density(problem.residual(angles), noise), _START_SHARE)
 
 
 def _node_confidence(problem: ClosureProblem, fit: ClosureFit) -> FloatArray:

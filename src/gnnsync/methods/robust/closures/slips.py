@@ -14,6 +14,8 @@ from gnnsync.typing import FloatArray, IntArray
 # Rejected closures must agree on a turn within this (radians), and so many more of them than of the
 # believed ones must span the place.
 _SAME_TURN, _LEAST_VOTES = 0.15, 4
+# Random closures agree on a turn by chance: so many standard deviations above that number.
+_CHANCE_DEVIATIONS = 3.0
 # A believed closure across the place counts as much as this many rejected ones.
 _BELIEVED_VOTES = 2
 # Turns that are tried, one per rejected closure.
@@ -40,14 +42,16 @@ def find_slip(problem: ClosureProblem, fit: ClosureFit) -> Slip | None:
     if edges is None or len(rejected) < _LEAST_VOTES:
         return None
     believed = problem.closures[fit.probability[problem.closures] >= 0.5]
-    spanned = _spans(problem, believed, len(edges))
+    chance = _spans(problem, rejected, len(edges)) * _SAME_TURN / np.pi
+    against = _BELIEVED_VOTES * _spans(problem, believed, len(edges))
+    against = against + chance + _CHANCE_DEVIATIONS * np.sqrt(chance)
     ends = problem.steps[problem.graph.edge_index[:, rejected]]
     turn = np.where(ends[0] > ends[1], 1.0, -1.0) * problem.residual(fit.angles)[rejected]
     tried = turn[:: max(1, len(turn) // _MOST_TURNS)]
     best, found = float(_LEAST_VOTES), None
     for value in tried:
         same = np.abs(wrap(turn - value)) < _SAME_TURN
-        votes = _spans(problem, rejected[same], len(edges)) - _BELIEVED_VOTES * spanned
+        votes = _spans(problem, rejected[same], len(edges)) - against
         most = votes.max()
         if most > best:
             # Every place with the same votes is as likely: the middle one.
