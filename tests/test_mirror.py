@@ -18,6 +18,7 @@ ALLOWED = {
     "test_style.py": "the source text of all modules",
     "*/test_contract.py": "the contract that all parts of a package keep",
     "methods/test_accuracy.py": "all methods on the same networks",
+    "methods/test_trusted.py": "trusted edges in all methods",
     "experiments/test_configs.py": "the files in conf/",
     "experiments/test_presets.py": "the files in conf/experiment/",
 }

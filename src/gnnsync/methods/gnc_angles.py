@@ -93,6 +93,10 @@ class GNCAngles(ClassicalMethod):
                 "factorises sparse graphs such as pose graphs: use gnc or auto"
             )
         problem = ClosureProblem.of(graph, np.ones(graph.num_edges))
+        if not len(problem.closures):
+            angles = _final_angles(problem, problem.start(), graph.edge_weight)
+            confidence = np.ones(graph.num_edges)
+            return Estimate(angles, stop_reason="no closures", edge_confidence=confidence)
         fit = self._best_fit(problem, rng)
         inlier = (fit.probability > 0.5).astype(float)
         return Estimate(

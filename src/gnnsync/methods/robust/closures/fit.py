@@ -16,7 +16,7 @@ from gnnsync.typing import BoolArray, FloatArray
 
 # Limits of the factor by which a scale changes per iteration, and the change, relative to 1, at
 # which it has converged.
-_LEAST_FACTOR, _MOST_FACTOR, _STEADY = 0.25, 1.4, 0.05
+_LEAST_FACTOR, _MOST_FACTOR, _STEADY = 0.25, 1.4, 0.03
 # Edges whose prediction by the others has a share of at least this in the residual tell about the
 # noise; fewer of them than stated do not.
 _REDUNDANT, _LEAST_TRUSTED, _LEAST_CLOSURES = 0.1, 50, 20
@@ -171,6 +171,7 @@ def updated_scales(
     # Without trusted edges all edges are of one kind, and any redundancy tells about it.
     if closures.sum() <= (_LEAST_CLOSURES if problem.trusted.any() else 2):
         return scales
+    # The root, for the share of believed edges changes with the scale: both would oscillate.
     factor = _ratio(z[closures])
     own = _ratio(z[trusted]) if trusted.sum() > _LEAST_TRUSTED else factor
     return replace(
@@ -181,7 +182,7 @@ def updated_scales(
 
 
 def _ratio(z: FloatArray) -> float:
-    return float(np.clip(np.median(z) / NORMAL_MEDIAN, _LEAST_FACTOR, _MOST_FACTOR))
+    return float(np.clip(np.sqrt(np.median(z) / NORMAL_MEDIAN), _LEAST_FACTOR, _MOST_FACTOR))
 
 
 def _with_evidence(

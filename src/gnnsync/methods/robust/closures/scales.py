@@ -16,9 +16,11 @@ from gnnsync.typing import FloatArray
 # Values that are tried: standard deviation of a trusted edge, that of a closure in units of it,
 # share of outliers, and drifts up to this many radians over the longest closures.
 _SIGMAS = np.geomspace(1e-3, 0.3, 14)
-_RATIOS = (0.5, 1.0, 2.0)
+_RATIOS = (0.5, 1.0, 2.0, 5.0)
 _SHARES = (0.02, 0.1, 0.3, 0.6, 0.85)
 _DRIFTS, _LONGEST_TURN = 80, 6.0
+# Standard deviation of the logarithm of the ratio, before the data.
+_LOG_RATIO = np.log(3.0)
 # Log likelihood that a drift must gain.
 _DRIFT_HANDICAP = 2.0
 # Fewest trusted edges on cycles of their own that tell their noise, the least part of a residual
@@ -68,7 +70,8 @@ def initial_scales(problem: ClosureProblem, rng: np.random.Generator) -> list[Sc
             variance = (sigma * ratio) ** 2 / weight + sigma**2 * resistance
             density = relative_density(shifted, np.broadcast_to(variance, shifted.shape))
             for share in _SHARES:
-                likelihood = np.log(share + (1.0 - share) * density).sum(axis=1) - handicap
+                likelihood = np.log(share + (1.0 - share) * density).sum(axis=1)
+                likelihood -= handicap + 0.5 * (np.log(ratio) / _LOG_RATIO) ** 2
                 place = int(likelihood.argmax())
                 if share not in best or likelihood[place] > best[share][0]:
                     scales = Scales(float(sigma), float(sigma * ratio), float(drift[place]))
