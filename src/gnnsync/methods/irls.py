@@ -13,9 +13,8 @@ from gnnsync.linalg.operator import EdgeOperator, phasor, unit
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.spectral import spectral_start
 
-
-# Quantile of the trusted residuals that gives trusted edges their weight. At the median random edges
-# outvote them at a coarse ε; at 0 they would be exact, and odometry is not.
+# Quantile of the trusted residuals that gives trusted edges their weight. At the median random
+# edges outvote them at a coarse ε; at 0 they would be exact, and odometry is not.
 _TRUSTED_RESIDUAL = 0.25
 
 
