@@ -3,13 +3,31 @@ import json
 import logging
 import warnings
 
-from gnnsync.cli.progress import messages_on_stderr, print_summary, stage
+from gnnsync.cli.progress import PARTS_LOGGER, messages_on_stderr, print_summary, stage
+from gnnsync.methods.robust import stages
 
 
 def test_a_stage_prints_its_seconds_when_done(capsys):
     with stage("reading"):
         assert capsys.readouterr().err == ""
     assert capsys.readouterr().err.startswith("reading: 0.0")
+
+
+def test_long_parts_of_a_method_have_a_line_each(capsys):
+    logger = logging.getLogger(PARTS_LOGGER)
+    before = logger.level
+    with stage("solving"):
+        logger.debug("auto: begins")
+        logger.info("auto: gnc: 2.10 s")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "  auto: gnc: 2.10 s"
+    assert lines[1].startswith("solving: ")
+    assert logger.level == before
+    assert not logger.handlers
+
+
+def test_the_parts_logger_is_the_one_of_the_methods():
+    assert stages.log.name == PARTS_LOGGER
 
 
 def test_warnings_and_log_messages_are_one_line_each(capsys):

@@ -9,11 +9,14 @@ import logging
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from gnnsync.errors import one_line
 from gnnsync.io.source import STDIN, Progress
+
+# Where methods report their parts (`gnnsync.methods.robust.stages`).
+PARTS_LOGGER = "gnnsync.methods.robust.stages"
 
 
 def print_summary(
@@ -29,10 +32,15 @@ def print_summary(
 
 @contextlib.contextmanager
 def stage(title: str) -> Iterator[Progress | None]:
-    """Show a progress bar in a terminal; elsewhere print one line when the stage is done."""
+    """Show a progress bar in a terminal; elsewhere print one line when the stage is done.
+
+    The bar names the part of the method that is running; elsewhere parts that take longer than a
+    second have a line each.
+    """
     if not sys.stderr.isatty():
         start = time.perf_counter()
-        yield None
+        with _parts(_print_part, logging.INFO):
+            yield None
         print(f"{title}: {time.perf_counter() - start:.2f} s", file=sys.stderr, flush=True)
         return
     # Only a terminal needs it, and it takes 0.1 s to import.
@@ -51,7 +59,38 @@ def stage(title: str) -> Iterator[Progress | None]:
         def advance(done: int, total: int) -> None:
             bars.update(bar, completed=done, total=total or None)
 
-        yield advance
+        def name_part(part: str) -> None:
+            bars.update(bar, description=f"{title}, {part}")
+
+        with _parts(name_part, logging.DEBUG):
+            yield advance
+
+
+@contextlib.contextmanager
+def _parts(show: Callable[[str], None], level: int) -> Iterator[None]:
+    """Pass on what a method logs about its parts, from this level on."""
+    handler = _PartHandler(level)
+    handler.show = show
+    logger = logging.getLogger(PARTS_LOGGER)
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(min(level, logger.getEffectiveLevel()))
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
+
+class _PartHandler(logging.Handler):
+    show: Callable[[str], None]
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.show(record.getMessage())
+
+
+def _print_part(part: str) -> None:
+    print(f"  {part}", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
