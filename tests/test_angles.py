@@ -50,6 +50,39 @@ def test_wrap_stays_in_range_beside_the_cut(ulps):
         assert -np.pi <= wrap(x) < np.pi
 
 
+@pytest.mark.parametrize("turns", [-1000, -3, -1, 0, 1, 2, 1000])
+def test_wrap_is_congruent_beside_the_cut(turns):
+    cut = (2 * turns + 1) * np.pi
+    x = cut + np.spacing(cut) * np.arange(-50, 51)
+    wrapped = wrap(x)
+    assert ((wrapped >= -np.pi) & (wrapped < np.pi)).all()
+    assert (circular_distance(wrapped, x) < CLOSE).all()
+    np.testing.assert_allclose(np.abs(wrapped), np.pi, atol=CLOSE)
+
+
+def test_wrap_leaves_angles_within_the_range_as_they_are(rng):
+    x = np.append(rng.uniform(-np.pi, np.pi, 1000), [-np.pi, 0.0, 1e-300, -1e-17])
+    np.testing.assert_array_equal(wrap(x), x)
+
+
+def test_wrap_of_huge_angles_stays_in_range():
+    x = np.geomspace(1e5, 1e300, 2000)
+    for wrapped in (wrap(x), wrap(-x)):
+        assert ((wrapped >= -np.pi) & (wrapped < np.pi)).all()
+    near = x[x < 1e12]  # floats still far less than a turn apart
+    assert np.abs(np.exp(1j * wrap(near)) - np.exp(1j * near)).max() < 1e-3
+
+
+def test_wrap_of_what_is_no_number_is_nan():
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(wrap([np.nan, np.inf, -np.inf])).all()
+
+
+def test_wrap_keeps_the_shape():
+    assert np.ndim(wrap(7.0)) == 0
+    assert wrap(np.zeros((2, 0, 3))).shape == (2, 0, 3)
+
+
 @given(angle, angle)
 def test_circular_distance_is_a_bounded_symmetric_distance(a, b):
     distance = circular_distance(a, b)
