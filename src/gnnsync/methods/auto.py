@@ -288,15 +288,23 @@ class _Pool:
     def add(self, name: str, angles: FloatArray) -> None:
         """Fit angles (n, k) and keep the fit unless a better one agrees with it."""
         fit = rough_fit(self.graph, angles)
-        for other in self.fits.values():
-            if fit.evidence < other.evidence and fits_agree(fit, other):
-                self._repeated = True
-                return
-        self.fits[name] = improve(self.graph, fit, rounds=_SEARCH_ROUNDS if self.search else 0)
+        if not self._known(fit):
+            rounds = _SEARCH_ROUNDS if self.search else 0
+            fit = improve(self.graph, fit, rounds=rounds, known=self._known)
+        if self._known(fit):
+            self._repeated = True
+        else:
+            self.fits[name] = fit
 
     def agreed(self) -> bool:
         """Whether two candidates found in different ways agree: others are then not needed."""
         return self._repeated or best_two_agree(list(self.fits.values()))
+
+    def _known(self, fit: MixtureFit) -> bool:
+        """Whether a better candidate agrees with the fit."""
+        return any(
+            fit.evidence < other.evidence and fits_agree(fit, other) for other in self.fits.values()
+        )
 
 
 def _choose(graph: MeasurementGraph, candidates: list[Candidate]) -> Candidate:

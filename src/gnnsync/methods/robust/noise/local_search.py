@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -43,12 +44,19 @@ def local_search(
     return improve(graph, rough_fit(graph, angles, dof=dof), rounds=rounds)
 
 
-def improve(graph: MeasurementGraph, fit: MixtureFit, *, rounds: int = 10) -> MixtureFit:
+def improve(
+    graph: MeasurementGraph,
+    fit: MixtureFit,
+    *,
+    rounds: int = 10,
+    known: Callable[[MixtureFit], bool] | None = None,
+) -> MixtureFit:
     """EM in turn with moves of single nodes to better supported angles.
 
     EM alone moves by small steps; a node at a wrong angle leaves it only by a move to the
     strongest agreement among the predictions θ_j + a_ij of its neighbours. Ends when no node
-    moves; the fit of greatest evidence is returned.
+    moves; the fit of greatest evidence is returned. A fit that is `known` already ends the search
+    at once.
     """
     best, iterations = fit, fit.iterations
     for _ in range(rounds):
@@ -57,6 +65,8 @@ def improve(graph: MeasurementGraph, fit: MixtureFit, *, rounds: int = 10) -> Mi
             break
         fit = rough_fit(graph, moved, dof=fit.dof, like=with_wider_noise(fit))
         iterations += fit.iterations
+        if known is not None and known(fit):
+            return replace(fit, iterations=iterations)
         if fit.evidence > best.evidence:
             best = fit
     best = fit_mixture(graph, best.angles, dof=best.dof, like=best, tol=_FINE_TOLERANCE)

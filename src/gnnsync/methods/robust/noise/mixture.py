@@ -126,7 +126,7 @@ def fit_mixture(
     """
     operator = EdgeOperator(graph)
     weight, doubt = relative_weight(graph), outlier_factor(graph)
-    residual = graph.residual(angles)
+    residual = _residual(graph, angles)
     if like is None:
         share, sigma = _first_noise(residual, weight, dof, doubt)
     else:
@@ -143,7 +143,7 @@ def fit_mixture(
             )
             angles = wrap(angles + step)
             moved = float(np.abs(step).max())
-            residual = graph.residual(angles)
+            residual = _residual(graph, angles)
         new_share, new_sigma = _noise(residual, member, trust, graph.num_nodes, doubt)
         change = np.abs(new_share - share).max() + abs(np.log(new_sigma / sigma)) + moved
         share, sigma = new_share, new_sigma
@@ -158,7 +158,7 @@ def fit_mixture(
 
 def coarse_likelihood(graph: MeasurementGraph, fit: MixtureFit, sigma: float) -> float:
     """Log likelihood of the fit's angles with noise of at least `sigma`, shares fitted to it."""
-    residual, weight = graph.residual(fit.angles), relative_weight(graph)
+    residual, weight = _residual(graph, fit.angles), relative_weight(graph)
     width, doubt = max(fit.sigma, sigma), outlier_factor(graph)
     found = _fit_share(residual, weight, fit.share, width, fit.dof, _LEAST_SHARE, doubt)
     return float(found[1].sum())
@@ -207,6 +207,8 @@ def outlier_factor(graph: MeasurementGraph) -> FloatArray | float:
 
 def group_shares(member: FloatArray, doubt: FloatArray | float) -> FloatArray:
     """Fraction (k,) of the edges in each group, from posteriors (m, k); trusted edges left out."""
+    if np.ndim(doubt) == 0:
+        return member.mean(axis=0)
     judged = np.broadcast_to(doubt, len(member)) == 1.0
     return member[judged].mean(axis=0) if judged.any() else member.mean(axis=0)
 
@@ -218,6 +220,11 @@ def sum_at_nodes(graph: MeasurementGraph, value: FloatArray) -> FloatArray:
     total += np.bincount(graph.src, weights=value, minlength=n)
     total += np.bincount(graph.dst, weights=value, minlength=n)
     return total
+
+
+def _residual(graph: MeasurementGraph, angles: FloatArray) -> FloatArray:
+    """Residuals (m, k), group after group in memory: sums over edges and groups are then fast."""
+    return np.asfortranarray(graph.residual(angles))
 
 
 def _membership(
