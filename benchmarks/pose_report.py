@@ -132,7 +132,7 @@ def _headings(rows: pd.DataFrame) -> str:
     mean = done[list(_FIGURES[:3])].astype(float).mean()
     lost = "" if len(done) == len(rows) else f" ({len(rows) - len(done)} of {len(rows)} failed)"
     right = f"{np.floor(mean['right'] * 1000) / 1000:.3f}"
-    return f"{right}, {mean['mse']:.3f}, {mean['seconds']:.2g} s{lost}"
+    return f"{right}, {mean['mse']:.3f}, {_seconds(mean['seconds'])} s{lost}"
 
 
 def _closures(rows: pd.DataFrame) -> str:
@@ -162,3 +162,8 @@ def _behind(rows: pd.DataFrame) -> list[str]:
                     f"{GTSAM} {right[GTSAM]:.3f}"
                 )
     return found
+
+
+def _seconds(value: float) -> str:
+    """Two digits, without an exponent."""
+    return f"{value:.2g}" if value < 100 else f"{value:.0f}"
