@@ -48,7 +48,7 @@ def main() -> None:
     seeds = [options.seed + 10 * i for i in range(1, options.networks + 1)]
     rows = []
     for family, name, k, networks in cells(seeds, options.poses):
-        if options.families and family not in options.families.split(","):
+        if options.families and family not in options.families.split(";"):
             continue
         whole = measure(networks, k, WHOLE)
         for part in [WHOLE, *options.parts.split(",")]:
@@ -157,7 +157,7 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--parts", default=",".join(PARTS), help="with commas")
-    parser.add_argument("--families", default="", help="with commas; all if not given")
+    parser.add_argument("--families", default="", help="with semicolons; all if not given")
     parser.add_argument("--poses", type=Path, help="folder of .g2o files")
     parser.add_argument("--networks", type=int, default=2, help="networks per cell")
     parser.add_argument("--seed", type=int, default=0, help="network seeds are this + 10, 20, ...")
