@@ -4,6 +4,7 @@ import pytest
 import gnnsync
 from gnnsync import MeasurementGraph, Solution
 from gnnsync.angles import TWO_PI
+from gnnsync.errors import ParameterError
 from gnnsync.solution import summarize
 
 
@@ -74,3 +75,19 @@ def test_summary_of_a_disturbed_graph(make_multigraph):
     assert summary["nodes_sure"] is None
     confidence = np.linspace(0, 1, graph.num_nodes)
     assert summarize(graph, solution.replace(node_confidence=confidence))["nodes_sure"] == 0.05
+
+
+def test_another_graph_is_refused_in_one_line(make_multigraph):
+    graph = make_multigraph(0)
+    solution = Solution.from_angles(graph, graph.angles)
+    turned = graph.replace(edge_index=graph.edge_index[::-1])
+    assert solution.check_graph(graph.replace(offset=graph.offset + 1)) is not graph
+    for other in (make_multigraph(1, n=15), graph.keep_edges([0, 1, 2, 3]), turned, "graph"):
+        for call in (
+            lambda other=other: solution.conflicts(3, other),
+            lambda other=other: solution.residual(other),
+            lambda other=other: solution.plot(other),
+        ):
+            with pytest.raises(ParameterError, match=r"graph = .*: must be .* 12 nodes") as caught:
+                call()
+            assert len(str(caught.value).splitlines()) == 1

@@ -62,3 +62,11 @@ def test_poses_of_a_file_a_graph_and_a_named_method_agree(tmp_path):
         gnnsync.solve_poses(graph, trust="all")
     with pytest.raises(ParameterError, match="seed = -1"):
         gnnsync.solve_poses(graph, seed=-1)
+
+
+def test_the_wrong_kind_of_graph_is_refused():
+    graph = manhattan(20, 1)[0]
+    with pytest.raises(ParameterError, match=r"graph = .*: must be a PoseGraph or the name of"):
+        gnnsync.solve_poses(graph.rotations)
+    with pytest.raises(ParameterError, match=r"graph = .*: must be a MeasurementGraph or a file"):
+        gnnsync.solve(graph)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gnnsync.angles import reduce_angle
 from gnnsync.conflicts import Conflicts, edge_sigma, estimate_sigma, find_conflicts
-from gnnsync.errors import GraphError
+from gnnsync.errors import GraphError, ParameterError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.metrics import estimate_outliers
 from gnnsync.typing import FloatArray, IntArray
@@ -92,7 +92,7 @@ class Solution:
 
         `graph` is the solution's own if not given.
         """
-        of_groups = self._measured(graph).residual(self.angles)
+        of_groups = self.check_graph(graph).residual(self.angles)
         return np.take_along_axis(of_groups, self.edge_group[:, None], axis=1).ravel()
 
     def conflicts(
@@ -115,7 +115,7 @@ class Solution:
             graph: the measurements; the solution's own if not given.
             most: number of cycles of either kind, see `gnnsync.conflicts.Conflicts`.
         """
-        graph = self._measured(graph)
+        graph = self.check_graph(graph)
         sigma = self.diagnostics.get("sigma")
         if sigma is None or not self.diagnostics.get("normal_noise", 1.0):
             sigma = estimate_sigma(graph, self.residual(graph), self.edge_confidence, self.k)
@@ -137,14 +137,28 @@ class Solution:
         # Matplotlib is slow to import, and only this method needs it.
         from gnnsync.plots.solution import solution_figure
 
-        return solution_figure(self, self.graph if graph is None else graph)
+        known = self.graph is not None or graph is not None
+        return solution_figure(self, self.check_graph(graph) if known else None)
 
-    def _measured(self, graph: MeasurementGraph | None) -> MeasurementGraph:
-        """The graph if given, else the solution's own."""
-        found = self.graph if graph is None else graph
-        if found is None:
-            raise GraphError("the solution has no graph: give it as `graph`")
-        return found
+    def check_graph(self, graph: MeasurementGraph | None = None) -> MeasurementGraph:
+        """Return the graph, or the solution's own, if it has the nodes and edges of the solution.
+
+        Raises:
+            ParameterError: another graph.
+            GraphError: no graph is given, and the solution has none.
+        """
+        if graph is None:
+            if self.graph is None:
+                raise GraphError("the solution has no graph: give it as `graph`")
+            return self.graph
+        n, m = len(self.angles), len(self.edge_confidence)
+        fits = isinstance(graph, MeasurementGraph) and (graph.num_nodes, graph.num_edges) == (n, m)
+        if fits and self.graph is not None:
+            fits = np.array_equal(graph.edge_index, self.graph.edge_index)
+        if not fits:
+            allowed = f"the MeasurementGraph that was solved, with {n} nodes and {m} edges"
+            raise ParameterError("graph", graph, allowed)
+        return graph
 
     def replace(self, **changes: Any) -> Solution:
         """A copy with some fields changed."""

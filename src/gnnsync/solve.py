@@ -35,11 +35,15 @@ def solve(
         k: number of groups (sets of angles) that the measurements mix.
         seed: random seed.
     """
+    from gnnsync.errors import ParameterError
     from gnnsync.graph import MeasurementGraph
     from gnnsync.io import read
 
-    if not isinstance(graph, MeasurementGraph):
+    if isinstance(graph, str | os.PathLike):
         graph = read(graph)
+    if not isinstance(graph, MeasurementGraph):
+        allowed = "a MeasurementGraph or a file name; solve_poses takes a PoseGraph"
+        raise ParameterError("graph", graph, allowed)
     return find_method(method)(graph, k, seed=seed)
 
 
@@ -64,13 +68,17 @@ def solve_poses(
         trust: `odometry` or `none`; by default odometry for a file, and the graph's own `trusted`
             measurements for a graph.
     """
+    from gnnsync.errors import ParameterError
     from gnnsync.io import read_poses
     from gnnsync.io.graph_file import trust_edges
     from gnnsync.methods.poses import solve_pose_graph, trusted_connect
     from gnnsync.pose_graph import PoseGraph
 
-    if not isinstance(graph, PoseGraph):
+    if isinstance(graph, str | os.PathLike):
         graph = read_poses(graph, trust=trust)
+    elif not isinstance(graph, PoseGraph):
+        allowed = "a PoseGraph or the name of a .g2o file; solve takes a MeasurementGraph"
+        raise ParameterError("graph", graph, allowed)
     elif trust is not None:
         graph = graph.replace(rotations=trust_edges(graph.rotations, trust))
     chosen = find_method(method)

@@ -25,6 +25,13 @@ def test_what_is_no_edge_is_refused(text, problem):
         find_edge(GRAPH, text)
 
 
+def test_parallel_edges_are_named_by_number():
+    graph = MeasurementGraph([[0, 1, 1, 0], [1, 2, 0, 2]], [0.1, 0.2, 0.3, 0.4], 3)
+    with pytest.raises(ParameterError, match="--explain = '1,0': must be one of the numbers 0, 2"):
+        find_edge(graph, "1,0")
+    assert find_edge(graph, "2") == 2
+
+
 def test_the_command_prints_cycles(tmp_path, capsys):
     path = tmp_path / "o.csv"
     path.write_text("a,b,0.1\nb,c,0.2\nc,a,-0.3\na,d,1\n")

@@ -79,6 +79,30 @@ def test_headings_only(robot, capsys):
     assert "trusted     59 edges (--trust none turns this off)" in capsys.readouterr().out
 
 
+def test_without_trusted_edges_none_is_called_a_closure(robot, capsys):
+    assert main(["robot.g2o", "--trust", "none", "--method", "spectral_rn"]) == 0
+    text = capsys.readouterr().out
+    assert "closures" not in text
+    assert "all edges   " in text
+    assert "information all edges × " in text
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--headings-only"], "--headings-only = True: must be used with a .g2o file"),
+        (["--rejected", "drop"], "--rejected = 'drop': must be used with --output FILE.g2o"),
+    ],
+)
+def test_options_for_poses_are_refused_for_a_table(tmp_path, capsys, options, words):
+    path = tmp_path / "o.csv"
+    path.write_text("0,1,0.5\n")
+    assert main([str(path), *options]) == 2
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert len(captured.err.splitlines()) == 1
+
+
 def test_a_named_method_solves_the_headings(robot, capsys):
     assert main(["robot.g2o", "--method", "spectral_rn", "--trust", "none", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["trusted"] == 0

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gnnsync
-from gnnsync.errors import DataFileError
+from gnnsync.errors import DataFileError, GnnsyncError
 from gnnsync.io import read_poses, write_poses
 from tests.methods.poses.worlds import manhattan
 
@@ -12,10 +12,10 @@ TEXT = """\
 VERTEX_SE2 5 1.5 -2 0.25
 # a comment
 VERTEX_SE2 3 0.1 0.2 3
-FIX 3
 EDGE_SE2 5 3 1.25 -0.5 -0.012958 44.635358 -7.96222 0.5 376.51638 -1 9745.79165
 EDGE_SE2 3 4 0.1 0 7.1 1 0 0 1 0 2
 EDGE_SE2 4 3 0.1 0 -7.1 1 0 0 1 0 2
+FIX 3
 """
 
 
@@ -100,6 +100,10 @@ def test_rotations_of_read_are_those_of_the_poses(example):
         ("EDGE_SE2 0 1 1 0 0 1 0 0 -1 0 1\n", "line 1: information 1 0 0 -1 0 1: must be pos"),
         ("EDGE_SE2 0 1 1 0 0 1 5 0 1 0 1\n", "line 1: information"),
         ("EDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nFIX x\n", "line 2: node 'x' is not a whole number"),
+        (
+            "VERTEX_SE2 0 1 2 3\nVERTEX_SE2 1 0 0 0\nVERTEX_SE2 0 1 2 4\n",
+            "line 3: VERTEX_SE2 0 is 1 2 4, on an earlier line 1 2 3: remove one",
+        ),
         ("VERTEX_SE3:QUAT 0 0 0 0 0 0 0 1\n", "line 1: 'VERTEX_SE3:QUAT' is 3D"),
     ],
 )
@@ -132,3 +136,39 @@ def test_gtsam_reads_what_is_marked_and_kept(tmp_path):
     text = (tmp_path / "marked.g2o").read_text()
     assert text.count("# rejected: EDGE_SE2") == rejected.sum() > 0
     assert read_poses(tmp_path / "marked.g2o").num_edges == 29
+
+
+def test_an_equal_vertex_may_be_repeated(tmp_path, example):
+    (tmp_path / "twice.g2o").write_text(TEXT + "VERTEX_SE2 5 1.50 -2.0 0.25\n")
+    same(read_poses(tmp_path / "twice.g2o"), read_poses(example))
+
+
+def test_gtsam_reads_the_edges_of_a_graph_with_fixed_poses(tmp_path):
+    gtsam = pytest.importorskip("gtsam", reason="gtsam is not installed")
+    graph, truth = manhattan(30, 4)
+    graph = graph.replace(initial=truth, fixed=(0, 7))
+    write_poses(graph, tmp_path / "fixed.g2o")
+    factors, values = gtsam.readG2o(str(tmp_path / "fixed.g2o"), False)
+    assert (factors.size(), values.size()) == (graph.num_edges, 30)
+    same(read_poses(tmp_path / "fixed.g2o"), graph)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"poses": np.zeros((5, 3))}, r"poses has shape \(5, 3\): must be \(30, 3\)"),
+        ({"poses": np.full((30, 3), np.nan)}, r"poses\[0, 0\] is nan: must be finite"),
+        ({"rejected": [1, 2]}, r"rejected has shape \(2,\): must be"),
+        ({"rejected": np.zeros(3, bool)}, r"rejected has shape \(3,\): must be"),
+    ],
+)
+def test_fields_that_do_not_fit_are_refused_and_nothing_is_written(tmp_path, changes, problem):
+    with pytest.raises(GnnsyncError, match=problem) as caught:
+        write_poses(manhattan(30, 4)[0], tmp_path / "out.g2o", **changes)
+    assert len(str(caught.value).splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_a_pose_graph_is_written(tmp_path):
+    with pytest.raises(GnnsyncError, match=r"graph = .*: must be a PoseGraph"):
+        write_poses(manhattan(30, 4)[0].rotations, tmp_path / "out.g2o")

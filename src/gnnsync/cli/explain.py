@@ -12,7 +12,7 @@ from gnnsync.io.numbers import is_natural
 def find_edge(graph: MeasurementGraph, text: str) -> int:
     """Number of the edge that `text` names: its number from 0, or two nodes `I,J` in any order.
 
-    Of several edges between two nodes the first is taken.
+    Two nodes that several edges join are refused: a number says which is meant.
     """
     if is_natural(text):
         if int(text) < graph.num_edges:
@@ -26,7 +26,10 @@ def find_edge(graph: MeasurementGraph, text: str) -> int:
         if first in number and second in number:
             ends = {number[first], number[second]}
             found = np.isin(graph.edge_index, list(ends)).all(axis=0)
-            if len(ends) == 2 and found.any():
-                return int(np.argmax(found))
-            raise ParameterError("--explain", text, "two nodes that an edge joins")
+            edges = np.flatnonzero(found).tolist() if len(ends) == 2 else []
+            if len(edges) == 1:
+                return int(edges[0])
+            numbers = f"one of the numbers {', '.join(map(str, edges))} of the edges between them"
+            allowed = numbers if edges else "two nodes that an edge joins"
+            raise ParameterError("--explain", text, allowed)
     raise ParameterError("--explain", text, "two node names I,J or the number of an edge")

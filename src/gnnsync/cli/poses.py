@@ -79,7 +79,9 @@ def _text(summary: dict[str, Any]) -> str:
     trusted = f"{summary['trusted']} odometry edges (--trust none turns this off)"
     if broken:
         trusted += f"; {broken} of them contradicted and left out"
-    scales = f"closures × {scale['closures']:.3g}"
+    # Without trusted edges, closures are not told from odometry.
+    what = "closures" if summary["trusted"] else "all edges"
+    scales = f"{what} × {scale['closures']:.3g}"
     if summary["trusted"]:
         scales = f"odometry × {scale['trusted']:.3g}, {scales}"
     lines = {
@@ -88,8 +90,7 @@ def _text(summary: dict[str, Any]) -> str:
         "trusted": trusted if summary["trusted"] else None,
         "components": summary["components"],
         "method": f"{summary['method']}, {ended} after {summary['iterations']} steps",
-        "closures": f"{summary['closures_accepted']} accepted, "
-        f"{summary['closures_rejected']} rejected",
+        what: f"{summary['closures_accepted']} accepted, {summary['closures_rejected']} rejected",
         "cost": f"{summary['cost']:.6g} = ½ Σ rᵀ Ω r over the accepted edges",
         "information": f"{scales} would agree with the residuals",
         "time": f"{summary['seconds_read']:.2f} s to read, "

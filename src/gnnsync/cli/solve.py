@@ -37,6 +37,8 @@ def _run(arguments: argparse.Namespace) -> None:
     # Before a large file is read, which may take minutes.
     check_choice("--method", arguments.method, method_names())
     kind = file_format(Source(arguments.file), arguments.format)
+    if arguments.headings_only and kind != "g2o":
+        raise ParameterError("--headings-only", True, f"used with a .g2o file, not with {kind}")
     whole_poses = kind == "g2o" and not arguments.headings_only
     _check_outputs(arguments, whole_poses)
     with messages_on_stderr():

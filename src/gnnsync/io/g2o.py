@@ -81,7 +81,13 @@ class _Lines:
         if word[0] == "VERTEX_SE2":
             pose = _numbers(source, line, word, 2, _FIELDS["VERTEX_SE2"])
             node = _node(source, line, word[1])
-            self.poses.setdefault(self._number(node), pose)
+            first = self.poses.setdefault(self._number(node), pose)
+            if pose != first:
+                raise source.error(
+                    f"VERTEX_SE2 {node} is {_digits(pose)}, on an earlier line {_digits(first)}: "
+                    "remove one of them",
+                    line,
+                )
         elif word[0] == "EDGE_SE2":
             value = _numbers(source, line, word, 3, _FIELDS["EDGE_SE2"] + _INFORMATION)
             i, j = (_node(source, line, name) for name in word[1:3])
@@ -143,7 +149,7 @@ def write_g2o_poses(
     poses: FloatArray | None = None,
     rejected: BoolArray | None = None,
 ) -> None:
-    """Write vertices, fixed poses and edges with all their digits.
+    """Write vertices, edges and fixed poses with all their digits.
 
     Args:
         graph: the pose graph, whose poses have whole numbers as names.
@@ -157,8 +163,6 @@ def write_g2o_poses(
         for name, pose in zip(names, vertices.tolist(), strict=True):
             if pose[0] == pose[0]:  # not NaN: the pose has a vertex
                 handle.write(f"VERTEX_SE2 {name} {_digits(pose)}\n")
-    for name in graph.fixed:
-        handle.write(f"FIX {name}\n")
     rows, columns = _UPPER
     values = np.column_stack(
         [graph.translation, graph.measured_heading, graph.information[:, rows, columns]]
@@ -172,6 +176,8 @@ def write_g2o_poses(
         else:
             handle.write(text)
     handle.writelines(marked)
+    # Last: gtsam.readG2o finds no edges after a FIX line.
+    handle.writelines(f"FIX {name}\n" for name in graph.fixed)
 
 
 def write_g2o(graph: MeasurementGraph, handle: TextIO) -> None:

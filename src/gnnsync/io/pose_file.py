@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from gnnsync.errors import DataFileError
+from gnnsync.errors import DataFileError, ParameterError, check_array, check_flags
 from gnnsync.io.files import atomic_output
 from gnnsync.io.g2o import read_g2o_poses, write_g2o_poses
 from gnnsync.io.graph_file import file_format, trust_edges
@@ -52,11 +52,17 @@ def write_poses(
     Args:
         graph: the pose graph, whose poses have whole numbers as names.
         path: a file that ends in `.g2o`.
-        poses: (n, 3) poses of the vertices, instead of the initial ones.
+        poses: (n, 3) finite poses of the vertices, instead of the initial ones.
         rejected: (m,) edges to write as comments, `# rejected: EDGE_SE2 ...`, which readers of
             g2o skip.
     """
     if file_format(Source(path), None) != "g2o":
         raise DataFileError(f"{path}: poses are written to a file that ends in .g2o")
+    if not isinstance(graph, PoseGraph):
+        raise ParameterError("graph", graph, "a PoseGraph; gnnsync.write takes a MeasurementGraph")
+    if poses is not None:
+        poses = check_array("poses", poses, (graph.num_poses, 3))
+    if rejected is not None:
+        rejected = check_flags("rejected", rejected, graph.num_edges)
     with atomic_output(path) as handle:
         write_g2o_poses(graph, handle, poses=poses, rejected=rejected)

@@ -50,6 +50,7 @@ def write_pose_solution(
     """
     ending = check_pose_ending(path)
     check_choice("rejected", rejected, REJECTED)
+    solution.headings.check_graph(graph.rotations)
     if ending == ".g2o":
         kept = graph.keep_edges(solution.accepted) if rejected == "drop" else graph
         marked = ~solution.accepted if rejected == "mark" else None

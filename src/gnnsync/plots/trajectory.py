@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from gnnsync.errors import ParameterError
 from gnnsync.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -22,16 +23,21 @@ _SHORTEST, _TALLEST = 0.5, 1.4  # height of a panel over its width
 def trajectory_figure(solution: PoseSolution, graph: PoseGraph) -> Figure:
     """The poses joined by trusted measurements, accepted closures in green, rejected in red.
 
-    A trusted measurement that others contradict is drawn in yellow.
+    A trusted measurement that others contradict is drawn in yellow. If none is trusted, closures
+    cannot be told from odometry, and the legend says edges.
     """
+    if not hasattr(graph, "rotations"):
+        raise ParameterError("graph", graph, "the PoseGraph that was solved")
+    solution.headings.check_graph(graph.rotations)
     extent = np.maximum(np.ptp(solution.poses[:, :2], axis=0), 1e-9)
     height = float(np.clip(extent[1] / extent[0], _SHORTEST, _TALLEST)) * _WIDTH
     figure = Figure(figsize=(_WIDTH, height), layout="constrained")
     axes = figure.subplots()
     closures, accepted = graph.closures, solution.accepted
+    what = "edges" if closures.all() else "closures"
     kinds = [
-        ("rejected closures", closures & ~accepted, _REJECTED, 0.6, 0.5),
-        ("accepted closures", closures & accepted, _ACCEPTED, 0.8, 0.9),
+        (f"rejected {what}", closures & ~accepted, _REJECTED, 0.6, 0.5),
+        (f"accepted {what}", closures & accepted, _ACCEPTED, 0.8, 0.9),
         ("trajectory", ~closures & accepted, _PATH, 1.0, 1.0),
         ("contradicted odometry", ~closures & ~accepted, _BROKEN, 1.6, 1.0),
     ]
