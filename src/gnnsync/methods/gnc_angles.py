@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erf
 
 from gnnsync.errors import GraphError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.robust.closures.averaging import averaged_confidence
 from gnnsync.methods.robust.closures.consensus import reach_consensus
 from gnnsync.methods.robust.closures.core import admit_tight
 from gnnsync.methods.robust.closures.density import posterior, relative_density
@@ -32,10 +32,9 @@ from gnnsync.methods.robust.closures.fit import (
     fit_closures,
 )
 from gnnsync.methods.robust.closures.problem import ClosureProblem
-from gnnsync.methods.robust.closures.scales import Scales, initial_scales
+from gnnsync.methods.robust.closures.scales import FEW_CLOSURES, Scales, initial_scales
 from gnnsync.methods.robust.closures.slips import find_slip, turned
 from gnnsync.methods.spectral import SpectralRN
-from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray
 
 log = logging.getLogger(__name__)
@@ -79,7 +78,7 @@ class GNCAngles(ClassicalMethod):
 
     name = "gnc_angles"
 
-    max_iterations: int = 15
+    max_iterations: int = 25
 
     def check(self) -> None:
         """Ranges of the parameters."""
@@ -97,17 +96,19 @@ class GNCAngles(ClassicalMethod):
             angles = _final_angles(problem, problem.start(), graph.edge_weight)
             confidence = np.ones(graph.num_edges)
             return Estimate(angles, stop_reason="no closures", edge_confidence=confidence)
-        fit = self._best_fit(problem, rng)
-        inlier = (fit.probability > 0.5).astype(float)
+        fits = self._ranked_fits(problem, rng)
+        fit = fits[0]
+        weight = believed_weight(problem, (fit.probability > 0.5).astype(float))
+        angles = _final_angles(problem, fit.angles, graph.edge_weight * weight)
+        several = fits if len(problem.closures) < FEW_CLOSURES else fits[:1]
+        edge_confidence, node_confidence = averaged_confidence(problem, several, angles)
         return Estimate(
-            _final_angles(
-                problem, fit.angles, graph.edge_weight * believed_weight(problem, inlier)
-            ),
+            angles,
             converged=fit.converged,
             iterations=fit.iterations,
             stop_reason="probabilities converged" if fit.converged else "iteration limit",
-            edge_confidence=fit.probability,
-            node_confidence=_node_confidence(problem, fit),
+            edge_confidence=edge_confidence,
+            node_confidence=node_confidence,
             diagnostics={
                 "sigma": fit.scales.closure,
                 "sigma_trusted": fit.scales.trusted,
@@ -116,19 +117,28 @@ class GNCAngles(ClassicalMethod):
             },
         )
 
-    def _best_fit(self, problem: ClosureProblem, rng: np.random.Generator) -> ClosureFit:
-        """The fit of greatest evidence over the starts, and over equal and stated weights."""
-        fits = list(self._fits(problem, rng))
-        best = max(fits, key=lambda fit: fit.evidence)
-        moved = problem.without_drift(best.scales.drift)
-        best = self._fit(moved, best.angles, best.probability, best.scales)
+    def _ranked_fits(self, problem: ClosureProblem, rng: np.random.Generator) -> list[ClosureFit]:
+        """Fits from all starts, with equal and stated weights, by falling evidence."""
+        fits = sorted(self._fits(problem, rng), key=_evidence, reverse=True)
+        rough, best = fits[0], self._again(problem, fits[0])
         graph = problem.graph
         if graph.weight is not None:
             stated = ClosureProblem.of(graph, graph.weight / np.median(graph.weight))
-            moved = stated.without_drift(best.scales.drift)
-            other = self._fit(moved, best.angles, best.probability, best.scales)
-            best = max(best, other, key=lambda fit: fit.evidence)
-        return self._without_slips(problem, best)
+            other = self._again(stated, best)
+            if other.evidence > best.evidence:
+                problem, best = stated, other
+        best = self._without_slips(problem, best)
+        # The finished fit takes the place of the rough one: evidence of one start counts once.
+        rest = [fit for fit in fits if fit is not rough]
+        ranked = sorted([best, *rest], key=_evidence, reverse=True)
+        if ranked[0] is not best:
+            ranked[0] = self._again(problem, ranked[0])
+        return ranked
+
+    def _again(self, problem: ClosureProblem, fit: ClosureFit) -> ClosureFit:
+        """The fit continued under `problem`, which may weigh the edges differently."""
+        moved = problem.without_drift(fit.scales.drift)
+        return self._fit(moved, fit.angles, fit.probability, fit.scales)
 
     def _without_slips(self, problem: ClosureProblem, fit: ClosureFit) -> ClosureFit:
         """The fit without trusted edges that are wrong, as long as its evidence gains by it."""
@@ -190,16 +200,8 @@ def _fitting(problem: ClosureProblem, angles: FloatArray) -> FloatArray:
     return posterior(relative_density(problem.residual(angles), noise), _START_SHARE)
 
 
-def _node_confidence(problem: ClosureProblem, fit: ClosureFit) -> FloatArray:
-    """Probability (n,) that an angle is within the tolerance, up to a common rotation.
-
-    Errors are normal with the covariance of the least-squares problem in which an edge that is
-    believed with probability p has p times its weight.
-    """
-    factor = problem.factor()
-    factor.update(believed_weight(problem, fit.probability) / fit.scales.variance(problem))
-    deviation = np.sqrt(np.maximum(factor.variance(), np.finfo(float).tiny))
-    return erf(NODE_TOLERANCE / (np.sqrt(2.0) * deviation))
+def _evidence(fit: ClosureFit) -> float:
+    return fit.evidence
 
 
 def _final_angles(problem: ClosureProblem, angles: FloatArray, weight: FloatArray) -> FloatArray:

@@ -5,6 +5,7 @@ from scipy.stats import multivariate_t
 from gnnsync.methods.poses.judgement import (
     FREEDOM,
     Prediction,
+    log_density_anywhere,
     log_outlier_density,
     without_itself,
 )
@@ -48,3 +49,19 @@ def test_outliers_are_anywhere_on_the_map():
     corridor = np.array([[0.0, 0, 0], [10, 0, 1]])
     assert log_outlier_density(corridor, noise) == pytest.approx(-np.log(2 * np.pi * 10))
     assert np.isfinite(log_outlier_density(np.zeros((3, 3)), noise))
+
+
+def test_only_a_bridge_is_unchecked():
+    noise = np.tile(np.eye(3), (2, 1, 1))
+    fitted = noise * np.array([1.0, 0.5])[:, None, None]
+    found = without_itself(np.zeros((2, 3)), fitted, noise, noise)
+    assert found.unchecked.tolist() == [True, False]
+
+
+def test_a_residual_of_0_never_speaks_for_an_outlier():
+    covariance = np.array([1e-4, 1.0, 1e4])[:, None, None] * np.eye(3)
+    prediction = Prediction(np.zeros((3, 3)), covariance)
+    uniform = -np.log(2 * np.pi * 4)
+    anywhere = log_density_anywhere(prediction, uniform)
+    assert (anywhere < prediction.log_density()).all()
+    assert anywhere[0] == uniform

@@ -53,3 +53,15 @@ def test_singular_information_becomes_definite(example):
     information = RelativePoses.of(flat).definite().information
     assert np.linalg.eigvalsh(information).min() > 0
     assert len(RelativePoses.of(flat).part(np.arange(3))) == 3
+
+
+def test_negative_rounding_of_the_information_is_lifted(example):
+    graph, _, _ = example
+    rounded = np.array([[1.0, 1.0000005, 0.0], [1.0000005, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    information = graph.information.copy()
+    information[0], information[1] = rounded, np.zeros((3, 3))
+    lifted = RelativePoses.of(graph.replace(information=information)).definite().information
+    assert np.linalg.eigvalsh(lifted).min() > 0
+    assert np.isfinite(np.linalg.cholesky(lifted)).all()
+    assert lifted[0] == pytest.approx(rounded, abs=1e-6)
+    assert lifted[2:] == pytest.approx(graph.information[2:], rel=1e-9)

@@ -118,3 +118,75 @@ def test_the_clean_optimum_is_that_of_gtsam():
     solution = solve_pose_graph(graph)
     assert solution.accepted.all()
     assert solution.cost == pytest.approx(best, rel=1e-4)
+
+
+def chain(*edges, trusted, scale=1.0):
+    """The pose graph of edges (i, j, dx, dy, dθ), all of information `scale`."""
+    start, end, *pose = np.array(edges, dtype=float).T
+    index = np.stack([end, start]).astype(int)
+    rotations = MeasurementGraph(index, pose[2], index.max() + 1, trusted=np.array(trusted))
+    information = np.tile(scale * np.eye(3), (len(edges), 1, 1))
+    return PoseGraph(rotations, np.column_stack(pose[:2]), information)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e6])
+def test_a_measurement_that_nothing_checks_keeps_its_prior_confidence(scale):
+    loop = [(0, 1, 1, 0, 0), (1, 2, 1, 0, 0), (0, 2, 2, 0, 0)]
+    trusted = [True, True, False, True, False]
+    graph = chain(*loop, (2, 3, 1, 0, 0), (3, 4, 1, 0, 0), trusted=trusted, scale=scale)
+    solution = solve_pose_graph(graph, spectral)
+    assert solution.edge_confidence[3:] == pytest.approx([0.999, 0.5])
+    assert (solution.edge_confidence[:3] > 0.5).all()
+    assert solution.accepted.all()
+    single = solve_pose_graph(chain(loop[0], trusted=[True], scale=scale))
+    assert single.edge_confidence == pytest.approx([0.999])
+
+
+@pytest.mark.parametrize("trust", [True, False])
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+def test_consistent_closures_are_accepted_whatever_the_noise(trust, scale):
+    quarter = np.pi / 2
+    square = chain(
+        *((k, (k + 1) % 4, 1, 0, quarter) for k in range(4)),
+        trusted=[trust] * 3 + [False],
+        scale=scale,
+    )
+    line = chain(
+        *((0, 1, 1, 0, 0), (1, 2, 1, 0, 0), (0, 2, 2, 0, 0)),
+        trusted=[trust] * 2 + [False],
+        scale=scale,
+    )
+    for graph in (square, line):
+        solution = solve_pose_graph(graph, None if trust else spectral)
+        assert solution.accepted.all()
+        assert (solution.edge_confidence > 0.5).all()
+
+
+def test_information_that_rounding_made_indefinite_is_solved():
+    edges = [(0, 1, 1, 0, 0), (1, 2, 1, 0, 0), (0, 2, 2, 0, 0)]
+    graph = chain(*edges, trusted=[True, True, False])
+    information = graph.information.copy()
+    information[0, 0, 1] = information[0, 1, 0] = 1.0000005
+    solution = solve_pose_graph(graph.replace(information=information))
+    assert solution.poses == pytest.approx(np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0]]), abs=1e-6)
+
+
+def test_what_is_not_accepted_has_a_confidence_below_one_half():
+    graph, _ = manhattan(150, 9, per_visit=1.0)
+    rng = np.random.default_rng(0)
+    start, end = np.arange(0, 40), np.arange(100, 140)
+    false = rng.normal(size=(40, 3)) * np.array([5.0, 5.0, 2.0])
+    more = graph.add_edges(start, end, false, np.tile(graph.information[0], (40, 1, 1)))
+    solution = solve_pose_graph(more)
+    assert not solution.accepted.all()
+    assert np.array_equal(solution.accepted, solution.edge_confidence >= 0.5)
+
+
+def test_a_second_fixed_pose_of_a_component_is_reported(caplog):
+    graph = manhattan(20, 3)[0]
+    solve_pose_graph(graph.replace(fixed=(4, 4)))
+    assert not caplog.records
+    solve_pose_graph(graph.replace(fixed=(4, 7, 9)))
+    assert [record.getMessage().split(" (")[0] for record in caplog.records] == [
+        "not held fixed: pose 7, 9"
+    ]

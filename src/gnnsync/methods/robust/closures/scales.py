@@ -23,12 +23,14 @@ _DRIFTS, _LONGEST_TURN = 80, 6.0
 _LOG_RATIO = np.log(3.0)
 # Log likelihood that a drift must gain.
 _DRIFT_HANDICAP = 2.0
+# Fewest closures that can tell a drift: one or two are always explained by some drift.
+_LEAST_FOR_DRIFT = 8
 # Fewest trusted edges on cycles of their own that tell their noise, the least part of a residual
 # that a fit leaves, and least-squares solves.
 _LEAST_CHECKED, _LEAST_REST, _SOLVES = 20, 1e-3, 5
 # Closures that are used, drawn at random, and the number below which several estimates are
 # returned: more closures leave no doubt.
-_SAMPLE, _FEW_CLOSURES = 300, 100
+_SAMPLE, FEW_CLOSURES = 300, 100
 
 
 # Median of |z| for a standard normal z.
@@ -62,6 +64,7 @@ def initial_scales(problem: ClosureProblem, rng: np.random.Generator) -> list[Sc
     residual, resistance, step, weight = _sample(problem, rng)
     top = _LONGEST_TURN / max(float(np.quantile(np.abs(step), 0.9)), 1.0)
     drift = np.append(np.linspace(-top, top, _DRIFTS), 0.0)
+    drift = drift if len(step) >= _LEAST_FOR_DRIFT else drift[-1:]
     shifted = wrap(residual - drift[:, None] * step)
     handicap = np.where(drift == 0.0, 0.0, _DRIFT_HANDICAP)
     best: dict[float, tuple[float, Scales]] = {}
@@ -78,7 +81,7 @@ def initial_scales(problem: ClosureProblem, rng: np.random.Generator) -> list[Sc
                     best[share] = float(likelihood[place]), scales
     ranked = sorted(best.values(), key=lambda pair: -pair[0])
     found = list(dict.fromkeys(scales for _, scales in ranked))
-    return found if len(problem.closures) < _FEW_CLOSURES else found[:1]
+    return found if len(problem.closures) < FEW_CLOSURES else found[:1]
 
 
 def _trusted_sigma(problem: ClosureProblem) -> FloatArray:
