@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-6
 # A stated heading may differ from the offset of the graph by this much, in radians: rounding.
 _SAME_ANGLE = 1e-9
+# Numbers beyond this have squares and products that overflow; no map has such coordinates.
+_LARGEST_NUMBER = 1e100
 # Whole numbers below this, and their differences, fit in 64 bits.
 _LARGEST_NAME = 2**62
 
@@ -40,7 +42,8 @@ class PoseGraph:
         information: (m, 3, 3) inverse covariance of (dx, dy, dθ), symmetric positive semidefinite.
         heading: (m,) dθ as a file states it, not reduced to [0, 2π); from the offsets by default.
         initial: (n, 3) initial guess of the poses; NaN for a pose that has none.
-        fixed: names of the poses that are held fixed.
+        fixed: names of the poses that are held fixed; only the first in a connected component
+            is, others there move with the measurements (`solve_poses` warns of them).
     """
 
     rotations: MeasurementGraph
@@ -54,12 +57,15 @@ class PoseGraph:
         n, m = self.num_poses, self.num_edges
         self._set("translation", check_array("translation", self.translation, (m, 2)))
         self._set("information", check_array("information", self.information, (m, 3, 3)))
+        _check_size("translation", self.translation)
+        _check_size("information", self.information)
         wrong = indefinite(self.information)
         if wrong is not None:
             raise GraphError(f"information[{wrong}] is not symmetric positive semidefinite")
         offset = self.rotations.offset
         heading = wrap(offset) if self.heading is None else self.heading
         self._set("heading", check_array("heading", heading, (m,)))
+        _check_size("heading", self.measured_heading)
         differs = circular_distance(self.measured_heading, offset) > _SAME_ANGLE
         if differs.any():
             e = int(np.argmax(differs))
@@ -70,7 +76,7 @@ class PoseGraph:
         if self.initial is not None:
             initial = np.asarray(self.initial, dtype=np.float64)
             absent = np.isnan(initial)
-            check_array("initial", np.where(absent, 0.0, initial), (n, 3))
+            _check_size("initial", check_array("initial", np.where(absent, 0.0, initial), (n, 3)))
             if (absent.any(axis=1) != absent.all(axis=1)).any():
                 raise GraphError("initial is NaN in a part of a row: must be whole or all NaN")
             self._set("initial", initial)
@@ -183,9 +189,11 @@ class PoseSolution:
     Args:
         poses: (n, 3) x, y, θ with θ in [-π, π).
         headings: the solution for the headings alone, from which the poses were computed.
-        edge_confidence: (m,) probability that each measurement is an inlier.
-        accepted: (m,) measurements with a confidence of at least 1/2; the others have no
-            influence on the poses.
+        edge_confidence: (m,) probability that each measurement is an inlier; of one that no other
+            checks (it is on no cycle of accepted ones), the probability before any is seen: .999
+            if it is trusted, else the share of inliers.
+        accepted: (m,) measurements with a confidence of at least 1/2, and those of less without
+            which the graph would fall apart; the others have no influence on the poses.
         cost: ½ Σ rᵀ Ω r over the accepted measurements, with the stated information Ω.
         information_scale: factors by which the stated information of odometry and of closures
             has to be multiplied to agree with the residuals.
@@ -272,6 +280,19 @@ def indefinite(information: FloatArray) -> int | None:
     """The first of the matrices (m, 3, 3) that is not symmetric positive semidefinite, or None."""
     size = np.abs(information).max(axis=(1, 2), initial=0.0)
     asymmetry = np.abs(information - information.transpose(0, 2, 1)).max(axis=(1, 2), initial=0.0)
-    least = np.linalg.eigvalsh(information)[:, 0]
-    wrong = (asymmetry > _ROUNDING * size) | (least < -_ROUNDING * size)
+    # In units of its size, so that the eigenvalues of huge entries do not overflow.
+    unit = np.where(size > 0.0, size, 1.0)[:, None, None]
+    least = np.linalg.eigvalsh(information / unit)[:, 0]
+    wrong = (asymmetry > _ROUNDING * size) | (least < -_ROUNDING)
     return int(np.argmax(wrong)) if wrong.any() else None
+
+
+def _check_size(name: str, values: FloatArray) -> None:
+    """Refuse numbers too large to be computed with; the message names the edge (or the pose)."""
+    huge = np.abs(values) > _LARGEST_NUMBER
+    if huge.any():
+        place = tuple(np.argwhere(huge)[0].tolist())
+        raise GraphError(
+            f"{name}[{', '.join(map(str, place))}] is {values[place]:g}: must be at most "
+            f"{_LARGEST_NUMBER:g} in size"
+        )

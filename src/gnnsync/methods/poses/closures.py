@@ -23,13 +23,14 @@ import numpy as np
 from gnnsync.methods.poses.judgement import (
     FREEDOM,
     Prediction,
+    log_density_anywhere,
     log_outlier_density,
     without_itself,
 )
 from gnnsync.methods.poses.normal_equations import NormalEquations
 from gnnsync.methods.poses.optimise import optimise
 from gnnsync.methods.poses.residual import RelativePoses
-from gnnsync.topology import minimum_spanning_edges
+from gnnsync.topology import bridges, minimum_spanning_edges
 from gnnsync.typing import BoolArray, FloatArray
 
 log = logging.getLogger(__name__)
@@ -74,6 +75,8 @@ MOST_DROPS = 3
 # Steps and tolerance of the fit within a round.
 _STEPS, _TOLERANCE = 6, 1e-4
 _LOG_ODDS_LIMIT = 50.0
+# Largest log odds of a measurement that is not taken: a confidence just below 1/2.
+_NOT_BELIEVED = -1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +166,7 @@ class ClosureSearch:
             poses,
             self.active,
             # What was dropped too often may look good again: it is not believed.
-            np.where(self.active, odds, np.minimum(odds, 0.0)),
+            np.where(self.active, odds, np.minimum(odds, _NOT_BELIEVED)),
             (float(self.scale[0]), float(self.scale[1])),
             self._score(prediction, outlier),
             self.iterations,
@@ -235,7 +238,11 @@ class ClosureSearch:
         others = ~self.active
         if others.any():
             covariance[others] = self._drawn(poses, others) + self._noise(others)
-        return Prediction(residual, covariance)
+        assert own.unchecked is not None
+        unchecked = np.zeros(len(self.edges), bool)
+        on_no_cycle = bridges(np.stack([self.part.start, self.part.end]), self.edges.num_poses)
+        unchecked[self.active] = own.unchecked | on_no_cycle
+        return Prediction(residual, covariance, unchecked)
 
     def _drawn(self, poses: FloatArray, chosen: BoolArray) -> FloatArray:
         """Covariance (c, 3, 3) of the relative poses of inactive measurements, from draws."""
@@ -260,8 +267,14 @@ class ClosureSearch:
         return self.active | ((sharpness >= least) & (sharpness > VAGUE))
 
     def _odds(self, prediction: Prediction, outlier: float, admitted: BoolArray) -> FloatArray:
-        """log odds (m,) of being an inlier; updates the shares of untrusted measurements."""
+        """log odds (m,) of being an inlier; updates the shares of untrusted measurements.
+
+        A measurement that no other one checks keeps the odds it has before any is seen.
+        """
         densities = self._densities(prediction, outlier)
+        densities[1] = log_density_anywhere(prediction, outlier)
+        if prediction.unchecked is not None:
+            densities[:, prediction.unchecked] = 0.0
         joint = densities + np.log(self.shares)[:, None]
         odds = joint[0] - np.logaddexp(joint[1], joint[2])
         seen = admitted & ~self.trusted

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from gnnsync.typing import FloatArray
+from gnnsync.typing import BoolArray, FloatArray
 
 # Degrees of freedom of the t distribution of inliers. Its tails are a compromise: with 4, odometry
 # bends for a false closure between near poses; a normal law loses closures of understated noise.
@@ -23,10 +23,12 @@ class Prediction:
     Args:
         residual: measured less predicted relative pose.
         covariance: (c, 3, 3) of the residual: of the prediction and of the measurement.
+        unchecked: (c,) measurements that no other one predicts in any direction; none by default.
     """
 
     residual: FloatArray
     covariance: FloatArray
+    unchecked: BoolArray | None = None
 
     def log_density(self) -> FloatArray:
         """log density (c,) of the residuals under the t distribution of inliers."""
@@ -69,11 +71,12 @@ def without_itself(
     root = np.linalg.cholesky(information)
     turned = root.transpose(0, 2, 1)
     leverage, axes = np.linalg.eigh(turned @ covariance @ root)
+    unchecked = leverage[:, 0] >= _FULL_LEVERAGE
     leverage = np.clip(leverage, 0.0, _FULL_LEVERAGE)
     back = np.linalg.solve(turned, axes)
     spread = (back * (leverage / (1.0 - leverage))[:, None, :]) @ back.transpose(0, 2, 1)
     whitened = np.einsum("eba,eb->ea", root @ axes, residual) / (1.0 - leverage)
-    return Prediction(np.einsum("eab,eb->ea", back, whitened), spread + noise)
+    return Prediction(np.einsum("eab,eb->ea", back, whitened), spread + noise, unchecked)
 
 
 def log_outlier_density(poses: FloatArray, noise: FloatArray) -> float:
@@ -90,5 +93,20 @@ def log_outlier_density(poses: FloatArray, noise: FloatArray) -> float:
     return -float(np.log(2.0 * np.pi * area))
 
 
+def log_density_anywhere(prediction: Prediction, uniform: float) -> FloatArray:
+    """log density (c,) of an outlier's residual where predictions may be vaguer than the map.
+
+    An outlier is spread at least as widely as the ellipsoid of three standard deviations of the
+    prediction, so that a residual of 0 never speaks against a measurement.
+
+    Args:
+        prediction: of c measurements.
+        uniform: `log_outlier_density`.
+    """
+    return np.minimum(uniform, prediction.log_density_at_zero() - _AT_ZERO_OVER_ELLIPSOID)
+
+
+# log of the density of inliers at 0 times the volume 4/3 π 3³ of that ellipsoid.
+_AT_ZERO_OVER_ELLIPSOID = _T_AT_ZERO + float(np.log(36.0 * np.pi))
 # A corridor counts as at least this wide, as a fraction of its length.
 _NARROW = 0.1

@@ -12,7 +12,7 @@ from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 # Below this half angle (radians) the series of h·cot(h) is exact to rounding.
 _SMALL = 1e-4
-# Added to an information matrix so that it can be inverted, relative to its trace.
+# Least eigenvalue of an information matrix that is to be inverted, relative to its trace.
 _LEAST = 1e-12
 
 
@@ -109,10 +109,16 @@ class RelativePoses:
     def definite(self) -> RelativePoses:
         """The same with information matrices that can be inverted.
 
-        A direction without any information gets a little, relative to the others.
+        A direction without any information, or with a negative one that is rounding of a file's
+        digits, gets a little, relative to the others.
         """
-        size = np.trace(self.information, axis1=1, axis2=2)
-        information = self.information + (_LEAST * size)[:, None, None] * np.eye(3)
+        information = 0.5 * (self.information + self.information.transpose(0, 2, 1))
+        size = np.trace(information, axis1=1, axis2=2)
+        least = _LEAST * np.where(size > 0.0, size, 1.0)
+        value, axes = np.linalg.eigh(information)
+        low = value[:, 0] < least
+        value, axes = np.maximum(value[low], least[low, None]), axes[low]
+        information[low] = (axes * value[:, None, :]) @ axes.transpose(0, 2, 1)
         return replace(self, information=information)
 
     def _errors(self, poses: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -45,7 +45,8 @@ def solve_pose_graph(
     If the trusted measurements connect the graph, the poses along them are the start; otherwise,
     or if `headings` is given as well, the headings that it finds and the positions that follow
     from them. Of two starts the one that predicts the closures better is kept. The last step
-    minimises ½ Σ rᵀ Ω r over the accepted measurements, with the information as stated.
+    minimises ½ Σ rᵀ Ω r over the accepted measurements, with the information as stated. One pose of
+    each component is held, the first of those that the graph holds fixed; a warning names others.
 
     Args:
         graph: the measurements.
@@ -156,6 +157,12 @@ def _held(graph: PoseGraph) -> BoolArray:
     order = np.array([*fixed, *range(graph.num_poses)])
     held = np.zeros(graph.num_poses, bool)
     held[order[np.unique(component[order], return_index=True)[1]]] = True
+    ignored = [str(name) for name in dict.fromkeys(graph.fixed) if not held[number[name]]]
+    if ignored:
+        log.warning(
+            "not held fixed: pose %s (only the first fixed pose of a connected component is)",
+            ", ".join(ignored),
+        )
     return held
 
 
