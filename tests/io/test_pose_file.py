@@ -151,6 +151,8 @@ def test_gtsam_reads_the_edges_of_a_graph_with_fixed_poses(tmp_path):
     factors, values = gtsam.readG2o(str(tmp_path / "fixed.g2o"), False)
     assert (factors.size(), values.size()) == (graph.num_edges, 30)
     same(read_poses(tmp_path / "fixed.g2o"), graph)
+    write_poses(graph, tmp_path / "marked.g2o", rejected=graph.closures)
+    assert gtsam.readG2o(str(tmp_path / "marked.g2o"), False)[0].size() == 29
 
 
 @pytest.mark.parametrize(

@@ -64,3 +64,13 @@ def test_unknown_endings_and_choices_are_refused(tmp_path, solved):
         write_pose_solution(*solved, tmp_path / "o.xls")
     with pytest.raises(ParameterError, match="rejected = 'hide'"):
         write_pose_solution(*solved, tmp_path / "o.g2o", rejected="hide")
+
+
+def test_the_poses_of_another_graph_are_refused_and_nothing_is_written(tmp_path):
+    solution, other = solve_poses(manhattan(30, 1)[0]), manhattan(20, 1)[0]
+    for name in ("a.g2o", "a.csv", "a.json", "a.npz"):
+        with pytest.raises(ParameterError, match=r"graph = .*: must be .* 30 nodes"):
+            write_pose_solution(other, solution, tmp_path / name, rejected="drop")
+    with pytest.raises(ParameterError, match=r"graph = .*: must be .* 30 nodes"):
+        write_pose_edges(other, solution, tmp_path / "edges.csv")
+    assert list(tmp_path.iterdir()) == []

@@ -88,6 +88,7 @@ def write_pose_edges(
     then the residual of each (predicted less measured, in the frame of the measured pose j),
     whether the measurement is trusted, its confidence, and whether it was accepted (1 or 0).
     """
+    solution.headings.check_graph(graph.rotations)
     names, rotations = graph.rotations.names, graph.rotations
     columns: list[Sequence[object]] = [
         [names[i] for i in rotations.dst.tolist()],
