@@ -6,7 +6,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.methods import SpectralRN
 from gnnsync.methods.poses import solve_pose_graph, trusted_connect
 from gnnsync.pose_graph import PoseGraph, rotate
-from tests.methods.poses.worlds import manhattan
+from tests.methods.poses.worlds import manhattan, measured
 
 
 def spectral(rotations):
@@ -190,3 +190,13 @@ def test_a_second_fixed_pose_of_a_component_is_reported(caplog):
     assert [record.getMessage().split(" (")[0] for record in caplog.records] == [
         "not held fixed: pose 7, 9"
     ]
+
+
+def test_exact_measurements_none_of_them_trusted_are_all_accepted():
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        poses = np.column_stack([3 * rng.normal(size=(8, 2)), rng.uniform(-3, 3, 8)])
+        start, end = np.array([*range(7), 6]), np.array([*range(1, 8), 3])
+        graph = measured(poses, start, end, rng, (0, 0, 0))
+        free = graph.replace(rotations=graph.rotations.replace(trusted=None))
+        assert solve_pose_graph(free, spectral).accepted.all()

@@ -143,7 +143,7 @@ class ClosureSearch:
             prediction = self._predict(poses)
             admitted = self._admitted(prediction, outlier, share)
             odds = self._odds(prediction, outlier, admitted)
-            new = self._choose(odds, admitted, strict)
+            new = self._choose(odds, admitted, strict, prediction.unchecked)
             before, calm = self.scale.copy(), self._calm(odds)
             self._rescale(poses, odds, calm)
             changed = int(((new != self.active) & (self.drops < MOST_DROPS)).sum())
@@ -286,10 +286,19 @@ class ClosureSearch:
         known = trusted[0] - np.logaddexp(trusted[1], trusted[2])
         return np.clip(np.where(self.trusted, known, odds), -_LOG_ODDS_LIMIT, _LOG_ODDS_LIMIT)
 
-    def _choose(self, odds: FloatArray, admitted: BoolArray, strict: bool) -> BoolArray:
+    def _choose(
+        self,
+        odds: FloatArray,
+        admitted: BoolArray,
+        strict: bool,
+        unchecked: BoolArray | None = None,
+    ) -> BoolArray:
         """The next active measurements (m,)."""
         least = np.where(self.active, 0.0, ENTRY if strict else 0.0)
         new = admitted & (odds > least) & (self.drops < MOST_DROPS)
+        if unchecked is not None:
+            # Nothing contradicts them: no closure that comes in takes their place.
+            new |= unchecked
         if strict:
             return new | self.base
         # Measurements that hold the graph together stay, the most credible ones first.
