@@ -7,7 +7,7 @@ import os
 import platform
 from pathlib import Path
 
-_PACKAGES = ("gnnsync", "torch", "lightning", "hydra-core", "numpy", "scipy")
+_PACKAGES = ("gnnsync", "torch", "pytorch-lightning", "hydra-core", "numpy", "scipy")
 
 
 def describe() -> dict[str, str]:

@@ -72,14 +72,16 @@ def _parts(show: Callable[[str], None], level: int) -> Iterator[None]:
     handler = _PartHandler(level)
     handler.show = show
     logger = logging.getLogger(PARTS_LOGGER)
-    before = logger.level
+    before, propagate = logger.level, logger.propagate
     logger.addHandler(handler)
     logger.setLevel(min(level, logger.getEffectiveLevel()))
+    logger.propagate = False
     try:
         yield
     finally:
         logger.removeHandler(handler)
         logger.setLevel(before)
+        logger.propagate = propagate
 
 
 class _PartHandler(logging.Handler):
