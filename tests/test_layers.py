@@ -33,7 +33,12 @@ LAYER = {room: layer for layer, rooms in LAYERS.items() for room in rooms.split(
 LOWEST = {"hydra": 3, "omegaconf": 3, "wandb": 3, "hydra_plugins": 3}
 LIGHTNING = {"pytorch_lightning", "lightning", "lightning_fabric"}
 # The logger of W&B extends Lightning's, and cannot be below layer 3, where W&B may be imported.
-LIGHTNING_MODULES = ("learn.", "data.datamodules.", "experiments.wandb_logger.")
+LIGHTNING_MODULES = (
+    "learn.",
+    "data.datamodules.",
+    "data.stream.datamodule.",
+    "experiments.wandb_logger.",
+)
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PLUGINS = sorted((SOURCES / "hydra_plugins" / "hydra_gnnsync").rglob("*.py"))
 # Private modules of other packages that are imported all the same; the reason is beside the import.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -88,6 +88,7 @@ class GraphLaw:
     max_edges: int = 16_000
 
     def __post_init__(self) -> None:
+        self._make_plain()
         for name, low in (("nodes", 8), ("degree", 2.0), ("sigma", 0), ("weight_spread", 0)):
             self._check_range(name, low)
         for name in ("signal", "spatial_signal", "trusted_share"):
@@ -155,6 +156,15 @@ class GraphLaw:
             return graph
         share = _log_uniform(self.trusted_share, rng)
         return replace(graph, trusted=(graph.group >= 0) & (rng.random(graph.num_edges) < share))
+
+    def _make_plain(self) -> None:
+        """Tuples and dictionaries from the lists and mappings of a config: workers pickle them."""
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, Mapping):
+                object.__setattr__(self, item.name, dict(value))
+            elif isinstance(value, Sequence):
+                object.__setattr__(self, item.name, tuple(value))
 
     def _check_range(self, name: str, least: float) -> None:
         value = getattr(self, name)
