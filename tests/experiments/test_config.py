@@ -64,6 +64,40 @@ def test_a_bad_value_is_one_line_that_names_its_key(composed, override, message)
     assert "\n" not in str(error.value)
 
 
+INDUCTIVE = "method=gnnsync_inductive_training"
+
+
+@pytest.mark.parametrize(
+    "overrides", [[], ["trainer=ddp"], ["trainer=ddp", "trainer.strategy=ddp_fork"]]
+)
+def test_the_inductive_training_may_use_several_devices(composed, overrides):
+    build(composed(INDUCTIVE, *overrides))
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("trainer.strategy=ddp", r"trainer\.strategy = ddp: .* need trainer=ddp"),
+        ("trainer.strategy=auto", r"trainer\.devices = 2: .* need trainer=ddp"),
+        ("trainer.num_nodes=2", r"trainer\.num_nodes = 2: several devices of one machine"),
+        ("stream.batch_size=0", r"stream\.batch_size = 0: must be"),
+        ("stream.law.sigma=[1,0]", r"stream\.law\.sigma"),
+        ("method.loss.floor=0", r"method\.loss\.floor = 0|loss\.floor = 0"),
+        ("method.network.bins=7", r"method\.network\.bins = 7"),
+        ("scheduler.lr_lambda.warmup=2", r"scheduler\.lr_lambda\.warmup = 2"),
+    ],
+)
+def test_a_bad_value_of_the_inductive_training_names_its_key(composed, override, message):
+    with pytest.raises(ConfigError, match=message) as error:
+        build(composed(INDUCTIVE, "trainer=ddp", override))
+    assert "\n" not in str(error.value)
+
+
+def test_the_transductive_method_stays_on_one_device(composed):
+    with pytest.raises(ConfigError, match="a job trains on one device"):
+        build(composed("trainer.strategy=ddp_spawn"))
+
+
 def test_settings_that_go_together(composed):
     settings, data, method = build(composed("data.k=2", "loss=cycle"))
     assert data.k == 2

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from gnnsync.experiments.composing import compose_config, hydra_configs
+from gnnsync.experiments.config import build
 from gnnsync.experiments.hashing import resolved
 from gnnsync.experiments.job import run_job
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.sweep.command import Command
 from gnnsync.experiments.sweep.plan import Plan
+from gnnsync.learn.inductive.weights import read_metadata
 
 EXPERIMENTS = conf_dir() / "experiment"
 PRESETS = sorted(
@@ -104,3 +107,21 @@ def test_a_point_of_a_grid_is_what_hydra_composes(overrides):
             assert resolved(grid.config(point)) == whole
             keys = ("data", "method")
             assert grid.values(point, keys) == {key: whole[key] for key in keys}
+
+
+def test_a_short_training_of_the_inductive_network_improves_on_its_start(tmp_path):
+    overrides = ["experiment=inductive/train", "debug=fast", f"output_dir={tmp_path}"]
+    cfg = compose_config(overrides)
+    method = build(cfg)[2]
+    untrained = method.evaluate(method.build().network)
+    rows = run_job(cfg)
+    assert math.isfinite(rows[0]["mse"])
+    (folder,) = {path.parent.resolve() for path in tmp_path.rglob("weights.safetensors")}
+    trained = read_metadata(folder / "weights.safetensors")["validation"]
+    assert trained.keys() == untrained.keys()
+    # The mean over cells, as in `loss/validation`. It is lower by .26 to .32 for four seeds; a
+    # cell alone can get worse in 20 steps.
+    before, after = (np.mean([c["loss"] for c in t.values()]) for t in (untrained, trained))
+    assert after < before - 0.1
+    header = (folder / "log/metrics.csv").read_text().splitlines()[0].split(",")
+    assert {"loss/train", "train/nll", "train/bce"} <= set(header)

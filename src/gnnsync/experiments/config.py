@@ -35,15 +35,19 @@ _PLACES = {
     "method.trainer": "trainer",
     "method.callbacks": "callbacks",
     "method.anchors": "anchors",
+    "method.stream": "stream",
     "data.angles": "prior",
 }
 
 # Arguments of the Trainer that could ask for more than one device, and the values that do not.
 _ONE_DEVICE: dict[str, tuple[Any, ...]] = {
+    "strategy": ("auto", "single_device"),
     "devices": (1, "1"),
     "num_nodes": (1,),
-    "strategy": ("auto", "single_device"),
 }
+# Strategies of Lightning that start processes for a training alone; others start the whole command
+# again in each process.
+_OWN_PROCESSES = ("ddp_spawn", "ddp_fork")
 
 
 @dataclass(frozen=True)
@@ -100,9 +104,9 @@ def build(cfg: DictConfig) -> tuple[Settings, Networks, Method]:
     except ParameterError as error:
         raise ConfigError(str(error)) from None
     refuse_moved_keys(cfg)
-    _check_devices(cfg)
     data = _instantiate(cfg, "data")
     method = _instantiate(cfg, "method")
+    _check_devices(cfg, several=getattr(method, "several_devices", False))
     if not isinstance(data, Networks):
         raise ConfigError(f"data = {cfg.data._target_}: must be a gnnsync.data.Networks")
     if not callable(method):
@@ -116,17 +120,28 @@ def build(cfg: DictConfig) -> tuple[Settings, Networks, Method]:
     return settings, data, method
 
 
-def _check_devices(cfg: DictConfig) -> None:
-    """Refuse several devices per job: replicas already train side by side on one."""
+def _check_devices(cfg: DictConfig, *, several: bool) -> None:
+    """Refuse several devices per job, but for a method whose training can use them.
+
+    The replicas of all others already train side by side on one device.
+    """
     options = OmegaConf.select(cfg, "method.trainer") or {}
+    strategy = options.get("strategy", "auto")
     for name, harmless in _ONE_DEVICE.items():
         value = options.get(name, harmless[0])
-        if value not in harmless:
+        if value in harmless or (several and name != "num_nodes" and strategy in _OWN_PROCESSES):
+            continue
+        if several:
             raise ConfigError(
-                f"trainer.{name} = {value}: a job trains on one device, since DDP starts "
-                "the whole command again in each process, and with -m the whole sweep; for "
-                "several GPUs run one job on each: -m hydra/launcher=ray_gpu trainer=gpu"
+                f"trainer.{name} = {value}: several devices of one machine need trainer=ddp "
+                f"(trainer.strategy={' or '.join(_OWN_PROCESSES)}), since other strategies start "
+                "the whole command again in each process"
             )
+        raise ConfigError(
+            f"trainer.{name} = {value}: a job trains on one device, since DDP starts "
+            "the whole command again in each process, and with -m the whole sweep; for "
+            "several GPUs run one job on each: -m hydra/launcher=ray_gpu trainer=gpu"
+        )
 
 
 def _instantiate(cfg: DictConfig, key: str) -> Any:
