@@ -1,0 +1,106 @@
+"""Where the network starts: initial angles, and the invariants that are computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from gnnsync.graph import MeasurementGraph
+from gnnsync.learn.inductive.features import cycle_features, residual_features
+from gnnsync.methods.robust.geometric.regions import is_extended
+from gnnsync.methods.robust.initialisation import initial_angles, trusted_part
+from gnnsync.typing import BoolArray, FloatArray
+
+# Fewest nodes of a seed: a spectral initialisation needs some to average over.
+_LEAST_SEED = 40
+# Most rounds in which beliefs may have to spread from a seed.
+_MOST_ROUNDS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedGraph:
+    """A graph with its initialisation and invariants, computed once, on the CPU.
+
+    Args:
+        graph: n nodes, m edges; with `angles` and `group` if the network is trained on it.
+        start: (n, k) initial angles; the bins of a node are relative to its own.
+        sure: (n,) 1 where the initial angles mean something, else 0.
+        sweeps: rounds until beliefs have spread from the nodes that are `sure` to all others.
+        cycles: (m, F) what the triangles say of each edge; see `features`.
+        about: (F',) what triangles and residuals say of the noise.
+        known: (n, k) anchors, NaN where an angle is unknown; None without anchors.
+    """
+
+    graph: MeasurementGraph
+    start: FloatArray
+    sure: FloatArray
+    sweeps: int
+    cycles: FloatArray
+    about: FloatArray
+    known: FloatArray | None = None
+
+    @property
+    def k(self) -> int:
+        """Number of groups."""
+        return self.start.shape[1]
+
+
+def prepare(
+    graph: MeasurementGraph,
+    k: int = 1,
+    *,
+    rng: np.random.Generator,
+    known: FloatArray | None = None,
+) -> PreparedGraph:
+    """Initial angles by the spectral method, of the whole graph or of a seed, and invariants.
+
+    On an extended graph (geometric, a map) the leading eigenvectors of the whole graph mix with
+    those of slow variation over it, and for k > 1 groups change places between its regions. The
+    eigenvectors of a dense neighbourhood do not: beliefs start there and spread.
+
+    Args:
+        graph: a connected graph.
+        k: number of groups.
+        rng: for the start vectors of the eigensolver.
+        known: (n, k) anchors, NaN where an angle is unknown.
+    """
+    start = initial_angles(graph, k, rng)
+    sure, sweeps = np.ones(graph.num_nodes), 0
+    if trusted_part(graph) is graph and is_extended(graph, rng):
+        seed, rounds = _seed(graph)
+        if rounds <= _MOST_ROUNDS:
+            nodes = np.flatnonzero(seed)
+            start[nodes] = initial_angles(graph.subgraph(nodes)[0], k, rng)
+            sure, sweeps = seed.astype(np.float64), rounds
+    if known is not None:
+        start, sure = _anchored(graph, start, known), np.maximum(sure, np.isfinite(known).any(1))
+    cycles, closures = cycle_features(graph, rng)
+    about = np.concatenate([closures, residual_features(graph, start, sure)])
+    return PreparedGraph(graph, start, sure, sweeps, cycles, about, known)
+
+
+def _seed(graph: MeasurementGraph) -> tuple[BoolArray, int]:
+    """The neighbourhood (n,) with most triangles, and the rounds to reach all nodes from it."""
+    n, (src, dst) = graph.num_nodes, graph.edge_index
+    rows, columns = np.concatenate([src, dst]), np.concatenate([dst, src])
+    adjacency = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
+    triangles = np.bincount(graph.triangles.edges.ravel(), minlength=graph.num_edges)
+    at_node = np.bincount(rows, weights=np.tile(triangles, 2), minlength=n)
+    reached = np.zeros(n, dtype=bool)
+    reached[at_node.argmax()] = True
+    while reached.sum() < min(_LEAST_SEED, n):
+        reached |= adjacency @ reached > 0
+    seed, rounds = reached.copy(), 0
+    while not reached.all():
+        reached |= adjacency @ reached > 0
+        rounds += 1
+    return seed, rounds
+
+
+def _anchored(graph: MeasurementGraph, start: FloatArray, known: FloatArray) -> FloatArray:
+    """Initial angles turned to the anchors, group by group, with the anchors in place."""
+    held = np.isfinite(known)
+    turn = np.where(held, np.exp(1j * (np.where(held, known, 0.0) - start)), 0.0).sum(axis=0)
+    return np.where(held, known, start + np.angle(turn))
