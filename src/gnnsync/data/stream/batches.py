@@ -13,7 +13,7 @@ from gnnsync.data.stream.held_out import Cell, HeldOutNetworks, group_numbers
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.inductive.batch import GraphBatch, collate
-from gnnsync.learn.inductive.start import PreparedGraph, prepare
+from gnnsync.methods.robust.unrolled.start import PreparedGraph, prepare
 from gnnsync.typing import FloatArray
 
 NamedBatch = tuple[GraphBatch, list[str]]

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from gnnsync.angles import wrap
 from gnnsync.graph import MeasurementGraph
-from gnnsync.learn.inductive.start import PreparedGraph
+from gnnsync.methods.robust.unrolled.start import PreparedGraph
 from gnnsync.typing import FloatArray
 
 

@@ -15,11 +15,11 @@ from gnnsync.learn.inductive.batch import GraphBatch, collate
 from gnnsync.learn.inductive.network import UnrolledPropagation
 from gnnsync.learn.inductive.polish import polished
 from gnnsync.learn.inductive.propagation import State
-from gnnsync.learn.inductive.start import prepare
 from gnnsync.learn.inductive.weights import load_weights
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.robust.belief.messages import point_estimates
 from gnnsync.methods.robust.belief.propagation import Posterior
+from gnnsync.methods.robust.unrolled.start import prepare
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import FloatArray
 

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from gnnsync.errors import ParameterError, check_bool, check_integer
 from gnnsync.learn.inductive.batch import GraphBatch
 from gnnsync.learn.inductive.circle import Circle
-from gnnsync.learn.inductive.features import EDGE_FEATURES, GRAPH_FEATURES
 from gnnsync.learn.inductive.propagation import (
     LEAST_SHARE,
     Block,
@@ -24,6 +23,7 @@ from gnnsync.learn.inductive.propagation import (
     messages,
     next_state,
 )
+from gnnsync.methods.robust.unrolled.features import EDGE_FEATURES, GRAPH_FEATURES
 
 # Shares and noise at the start of the propagation.
 _FIRST_SHARE, _FIRST_SIGMA = 0.5, 0.7

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from gnnsync.graph import MeasurementGraph
-from gnnsync.learn.inductive.features import cycle_features, residual_features
 from gnnsync.methods.robust.geometric.regions import is_extended
 from gnnsync.methods.robust.initialisation import initial_angles, trusted_part
+from gnnsync.methods.robust.unrolled.features import cycle_features, residual_features
 from gnnsync.typing import BoolArray, FloatArray
 
 # Fewest nodes of a seed: a spectral initialisation needs some to average over.

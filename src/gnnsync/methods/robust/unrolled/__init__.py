@@ -1,0 +1,1 @@
+"""The forward pass of the trained network (unrolled belief propagation) in NumPy."""
