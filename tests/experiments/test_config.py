@@ -93,6 +93,16 @@ def test_a_bad_value_of_the_inductive_training_names_its_key(composed, override,
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("override", [INDUCTIVE, "scheduler=cosine"])
+def test_building_leaves_the_references_of_a_config(composed, override):
+    """A sweep changes values of a config that it has checked by building it."""
+    cfg = composed(override)
+    build(cfg)
+    cfg.seed, cfg.trainer.max_steps = 77, 99
+    fresh = composed(override, "seed=77", "trainer.max_steps=99")
+    assert job_hash(cfg) == job_hash(fresh)
+
+
 def test_the_transductive_method_stays_on_one_device(composed):
     with pytest.raises(ConfigError, match="a job trains on one device"):
         build(composed("trainer.strategy=ddp_spawn"))

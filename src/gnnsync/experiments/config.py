@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,7 +147,8 @@ def _check_devices(cfg: DictConfig, *, several: bool) -> None:
 
 def _instantiate(cfg: DictConfig, key: str) -> Any:
     try:
-        return instantiate(cfg[key], _convert_="all")
+        # A copy: Hydra resolves references in place, also in the parts that are referred to.
+        return instantiate(copy.deepcopy(cfg)[key], _convert_="all")
     except InstantiationException as error:
         raise ConfigError(_explain(key, error)) from None
     except ParameterError as error:

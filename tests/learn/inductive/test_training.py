@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import os
 from functools import partial
 
 import pytest
 import torch
-from pytorch_lightning.callbacks import EMAWeightAveraging
+from pytorch_lightning.callbacks import EMAWeightAveraging, LearningRateMonitor
+from pytorch_lightning.loggers import CSVLogger
 from torch.optim.lr_scheduler import LambdaLR
 
 from gnnsync.data.stream.datamodule import StreamDataModule
@@ -194,3 +197,30 @@ def test_two_processes_take_the_steps_of_one_with_the_doubled_batch(tmp_path):
         for name, change in moved[steps, 1].items():
             error = (change - moved[steps, 2][name]).abs().max()
             assert error < 1e-5 * largest, (steps, name)
+
+
+class Told(CSVLogger):
+    """A logger that knows which process opened it, and cannot be used in another."""
+
+    def __init__(self, folder):
+        super().__init__(folder, name=None, version="log")
+        self.owner = os.getpid()
+
+    def log_metrics(self, metrics, step=None):
+        assert os.getpid() == self.owner
+        super().log_metrics(metrics, step)
+
+
+def test_curves_of_several_processes_come_to_the_loggers_of_the_job(tmp_path):
+    logger = Told(tmp_path)
+    logger.log_hyperparams({"a": 1})
+    options = {"devices": 2, "strategy": "ddp_spawn", "log_every_n_steps": 1}
+    method = small_training(LearningRateMonitor("step"), max_steps=3, **options)
+    method.train(RunContext(tmp_path, [logger]))
+    logger.log_metrics({"mse": 0.5})
+    logger.save()
+    rows = list(csv.DictReader((tmp_path / "log/metrics.csv").open()))
+    assert [row["step"] for row in rows if row["loss/train"]] == ["0", "1", "2"]
+    assert len([row for row in rows if row["lr-AdamW"]]) == 3
+    assert "0.5" in [row["mse"] for row in rows]
+    assert not (tmp_path / "metrics.jsonl").exists()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from pytorch_lightning import LightningModule
 from torch import Tensor
 from torch.optim import Optimizer
@@ -123,10 +124,12 @@ class InductiveModule(LightningModule):
         """
         if self.trainer.world_size == 1:
             return batch, 1.0
-        own = torch.tensor([float(batch.num_graphs), float(batch.sweeps)], device=self.device)
-        gathered: Any = self.all_gather(own)
-        sweeps = int(gathered[:, 1].max())
-        return replace(batch, sweeps=sweeps), own[0] / gathered[:, 0].mean()
+        graphs = torch.tensor(float(batch.num_graphs), device=self.device)
+        sweeps = torch.tensor(batch.sweeps, device=self.device)
+        dist.all_reduce(graphs)
+        dist.all_reduce(sweeps, dist.ReduceOp.MAX)
+        share = batch.num_graphs * self.trainer.world_size / graphs
+        return replace(batch, sweeps=int(sweeps)), share
 
     def _log_cells(self, stage: str) -> None:
         table = self._cells.means()

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import torch
 from pytorch_lightning import LightningDataModule, Trainer
 from pytorch_lightning.callbacks import Checkpoint, LearningRateMonitor, ProgressBar
+from pytorch_lightning.loggers import Logger
 from torch import nn
 
 from gnnsync.errors import ParameterError, check_integer
@@ -29,6 +30,7 @@ from gnnsync.learn.inductive.loss import InductiveLoss
 from gnnsync.learn.inductive.method import GNNSyncInductive
 from gnnsync.learn.inductive.module import CellMeans, InductiveModule
 from gnnsync.learn.inductive.network import UnrolledPropagation
+from gnnsync.learn.inductive.recording import METRICS, MetricsFile, replay
 from gnnsync.learn.inductive.weights import save_weights
 from gnnsync.learn.module import OptimizerFactory, SchedulerFactory
 from gnnsync.learn.training.checkpoint_io import AtomicCheckpointIO
@@ -145,6 +147,8 @@ class InductiveTraining:
         # The helper is for any LightningModule, though its type names another.
         anything: Any = module
         fit(trainer, anything, stream, resumed)
+        if context.directory is not None:
+            replay(context.directory / METRICS, context.loggers)
         network = module.network.cpu().eval()
         seconds = time.perf_counter() - start
         if context.directory is not None:
@@ -184,7 +188,10 @@ class InductiveTraining:
             "enable_checkpointing": any(isinstance(c, Checkpoint) for c in callbacks),
             "default_root_dir": None if folder is None else str(folder),
         }
-        return self.trainer(**{**options, **given})
+        trainer = self.trainer(**{**options, **given})
+        if context.loggers and trainer.strategy.launcher is not None:
+            trainer.loggers = _loggers_of_processes(context)
+        return trainer
 
     def _facts(
         self, module: InductiveModule, trainer: Trainer, seconds: float, resumed: bool
@@ -243,6 +250,19 @@ def _last_checkpoint(context: RunContext) -> str | None:
         return None
     log.info("resuming from %s", last)
     return str(last)
+
+
+def _loggers_of_processes(context: RunContext) -> list[Logger]:
+    """What stands for the job's loggers in the processes of a training; nothing without a folder.
+
+    Metrics of an interrupted training are kept if it is resumed.
+    """
+    if context.directory is None:
+        return []
+    path = context.directory / METRICS
+    if not context.resume:
+        path.unlink(missing_ok=True)
+    return [MetricsFile(path)]
 
 
 def _described(stream: Any) -> dict[str, Any]:
