@@ -75,7 +75,7 @@ class GNNSyncInductive(ClassicalMethod):
             state = network.final(batch, sweeps)
         found = posterior(network, state, batch, sweeps)
         if self.polish:
-            return polished(graph, network, state, batch, found, rng)
+            return polished(graph, found, rng)
         return plain_estimate(found, state)
 
 

@@ -142,19 +142,16 @@ def next_state(
     batch: GraphBatch,
     noise: Noise,
     circle: Circle,
-    log_prior: Tensor | None = None,
 ) -> State:
     """The state after a sweep, from log messages, fits and cosines of all blocks.
 
-    Beliefs are sums of log messages and of `log_prior` (n, k, B), if there is one; shares and σ
-    come from one EM step.
+    Beliefs are sums of log messages; shares and σ come from one EM step.
     """
     log_message, fit, cosine = (
         _joined(list(part), dim)
         for part, dim in zip(zip(*parts, strict=True), (1, 0, 0), strict=True)
     )
-    shape = (batch.num_nodes, *log_message.shape[2:])
-    belief = log_message.new_zeros(shape) if log_prior is None else log_prior
+    belief = log_message.new_zeros((batch.num_nodes, *log_message.shape[2:]))
     for end, part in zip(batch.ends, log_message, strict=True):
         belief = belief.index_add(0, end, part)
     belief = anchored(belief, batch, circle)

@@ -42,31 +42,23 @@ def told_propagation(
     circle = network.circle
     state, turns = network.start(batch), circle.turns(batch.residual)
     share = ((1.0 - eta) / batch.k)[:, None].expand(-1, batch.k)
-    noise = fixed_noise(share.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE), sigma)
+    noise = _noise(share.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE), sigma)
     for _ in range(sweeps or network.num_sweeps(batch)):
-        state = plain_sweep(state, batch, noise, circle, turns)
+        state = _sweep(state, batch, noise, circle, turns)
     return state
 
 
-def fixed_noise(share: Tensor, sigma: Tensor) -> Noise:
+def _noise(share: Tensor, sigma: Tensor) -> Noise:
     """Noise of given shares (G, k) and σ (G,), with messages neither sharpened nor flattened."""
     ones = torch.ones_like(sigma, dtype=share.dtype)
     log_sigma = bounded(torch.log(sigma.to(share.dtype).clamp_min(LEAST_SHARE)))
     return Noise(share, log_sigma, ones, _DAMPING * ones)
 
 
-def plain_sweep(
-    state: State,
-    batch: GraphBatch,
-    noise: Noise,
-    circle: Circle,
-    turns: Tensor,
-    log_prior: Tensor | None = None,
-) -> State:
-    """One sweep with nothing learned; `log_prior` (n, k, B) is added to the beliefs."""
+def _sweep(state: State, batch: GraphBatch, noise: Noise, circle: Circle, turns: Tensor) -> State:
     parts = []
     for block in blocks(state, batch, noise, circle, turns):
         new = messages(block, circle, block.odds)
         new = torch.lerp(new, state.log_message[:, block.edges], _DAMPING)
         parts.append((new, block.fit, expected_cosine(block, circle)))
-    return next_state(parts, batch, noise, circle, log_prior)
+    return next_state(parts, batch, noise, circle)
