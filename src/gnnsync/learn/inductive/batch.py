@@ -30,6 +30,7 @@ class GraphBatch:
         sweeps: sweeps beyond the usual number until beliefs have spread over every graph.
         degree: (n,) number of edges at each node.
         weight: (m,) edge weight relative to the graph's mean.
+        weighted: whether any weight differs from 1.
         trusted: (m,) 1 for edges known to be inliers, else 0.
         cycles: (m, F) what the triangles say of each edge, see `features`.
         about: (G, F') what triangles and residuals say of the noise of each graph.
@@ -48,6 +49,7 @@ class GraphBatch:
     sweeps: int
     degree: Tensor
     weight: Tensor
+    weighted: bool
     trusted: Tensor
     cycles: Tensor
     about: Tensor
@@ -105,6 +107,7 @@ def collate(graphs: Sequence[PreparedGraph]) -> GraphBatch:
         sweeps=max(item.sweeps for item in graphs),
         degree=joined([item.graph.degree for item in graphs]),
         weight=joined([_relative_weight(item.graph) for item in graphs]),
+        weighted=any(item.graph.weight is not None for item in graphs),
         trusted=joined([item.graph.edge_trusted for item in graphs]),
         cycles=joined([item.cycles for item in graphs]),
         about=joined([item.about[None] for item in graphs]),

@@ -39,20 +39,26 @@ class Circle(nn.Module):
             "grid": grid,
             "order": order,
             "twice": twice,
-            "to_harmonics": waves / bins,
+            "to_harmonics": waves,
             "to_bins": waves.T * twice.repeat_interleave(2)[:, None],
         }
         for name, value in buffers.items():
             self.register_buffer(name, value.float(), persistent=False)
 
-    def harmonics(self, density: Tensor) -> Tensor:
-        """Harmonics (..., B/2) of densities (..., B)."""
-        parts = density @ self.to_harmonics
+    def harmonics(self, probability: Tensor) -> Tensor:
+        """Harmonics (..., B/2) of probabilities (..., B) of the bins."""
+        parts = probability @ self.to_harmonics
         return torch.view_as_complex(parts.unflatten(-1, (-1, 2)))
 
-    def density(self, harmonics: Tensor) -> Tensor:
-        """Densities (..., B) of harmonics (..., B/2), relative to uniform."""
-        return torch.view_as_real(harmonics).flatten(-2) @ self.to_bins + 1.0
+    def density(self, harmonics: Tensor, blur: Tensor) -> Tensor:
+        """Densities (..., B), relative to uniform, of harmonics (..., B/2) times a real factor."""
+        parts = torch.view_as_real(harmonics) * blur.unsqueeze(-1)
+        return (parts.flatten(-2) @ self.to_bins).add_(1.0)
+
+    def product(self, first: Tensor, second: Tensor) -> Tensor:
+        """Terms (..., B/2) that add up, with 1, to the mean of the product of two densities."""
+        parts = torch.view_as_real(first) * torch.view_as_real(second)
+        return self.twice * parts.sum(-1)
 
     def turns(self, angle: Tensor) -> Tensor:
         """e^{-iqr} (2, m, k, B/2) that moves densities by angles r (m, k): by +r, and by -r."""

@@ -240,7 +240,9 @@ def _graph_features(state: State, batch: GraphBatch, progress: float) -> Tensor:
 
 def _arc_features(block: Block, about: Tensor, batch: GraphBatch) -> Tensor:
     """Invariants (2, e, k, F) of the arcs of a block."""
-    length, sharp = block.cavity[..., 0].abs(), block.cavity[..., _SHARP].abs()
+    # Not `abs`, which is slow for complex numbers.
+    parts = torch.view_as_real(block.cavity)
+    length, sharp = (torch.linalg.vector_norm(parts[..., q, :], dim=-1) for q in (0, _SHARP))
     log_degree = 0.5 * torch.log(batch.degree[block.ends].clamp_min(1.0)) - 1.5
     of_edges = torch.cat(
         [

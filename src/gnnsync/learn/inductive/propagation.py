@@ -74,7 +74,8 @@ class Block:
             without the message across the edge itself.
         arrived: (2, e, k, H) the same, moved along the edge.
         overlap: (e, k, H) harmonics of the noise that the edge has under the beliefs of its ends.
-        variance: (e, 1) σ²/w.
+        variance: (e, 1) σ²/w; (1, 1) if it is the same for all edges.
+        blur: (e, 1, H) or (1, 1, H) harmonics of the noise law.
         fit: (e, k) density of the offset under the beliefs, relative to uniform.
         odds: (e, k) log odds that the edge measures an outlier or another group.
     """
@@ -86,6 +87,7 @@ class Block:
     arrived: Tensor
     overlap: Tensor
     variance: Tensor
+    blur: Tensor
     fit: Tensor
     odds: Tensor
 
@@ -101,17 +103,16 @@ def blocks(
         edges = slice(start, start + size)
         ends, graph = batch.ends[:, edges], batch.edge_graph[edges]
         far = state.log_belief[ends.flip(0)] - state.log_message[:, edges].flip(0)
-        far = far * noise.temperature[graph][:, None, None]
-        cavity = circle.harmonics(torch.softmax(far, dim=-1) * circle.bins)
+        far = far * noise.temperature[_of_edges(graph, batch)][:, None, None]
+        cavity = circle.harmonics(torch.softmax(far, dim=-1))
         arrived = cavity * turns[:, edges]
         # What arrives at the source against what the source believes without this edge.
-        there, here = arrived[0], cavity[1]
-        overlap = circle.twice * (there.real * here.real + there.imag * here.imag)
-        variance = (torch.exp(2.0 * noise.log_sigma)[graph] / batch.weight[edges])[:, None]
-        fit = 1.0 + (overlap * circle.blur(variance)).sum(-1)
-        fit = fit.clamp_min(_LEAST_FIT)
+        overlap = circle.product(arrived[0], cavity[1])
+        variance = _variance(noise.log_sigma, batch, edges)
+        blur = circle.blur(variance)
+        fit = (1.0 + (overlap * blur).sum(-1)).clamp_min(_LEAST_FIT)
         odds = _background_odds(fit, noise.share[graph], batch.trusted[edges])
-        yield Block(edges, ends, graph, cavity, arrived, overlap, variance, fit, odds)
+        yield Block(edges, ends, graph, cavity, arrived, overlap, variance, blur, fit, odds)
 
 
 def messages(block: Block, circle: Circle, odds: Tensor, power: Tensor | None = None) -> Tensor:
@@ -124,9 +125,8 @@ def messages(block: Block, circle: Circle, odds: Tensor, power: Tensor | None = 
         power: (2, e, k) exponent of the messages.
     """
     background = torch.sigmoid(odds).clamp(_LEAST_BACKGROUND, _MOST_BACKGROUND).unsqueeze(-1)
-    carried = circle.density(block.arrived * circle.blur(block.variance)).clamp_min(0.0)
-    # c + (1 - c)·x = x + c·(1 - x)
-    message = torch.log(torch.lerp(carried, torch.ones_like(carried), background))
+    carried = circle.density(block.arrived, block.blur).clamp_min(0.0)
+    message = torch.log(torch.addcmul(background, 1.0 - background, carried))
     return message if power is None else power.unsqueeze(-1) * message
 
 
@@ -168,6 +168,19 @@ def bounded(log_sigma: Tensor) -> Tensor:
     """A logarithm of σ within its limits."""
     low, high = (torch.log(log_sigma.new_tensor(v)) for v in (LEAST_SIGMA, MOST_SIGMA))
     return torch.minimum(torch.maximum(log_sigma, low), high)
+
+
+def _of_edges(graph: Tensor, batch: GraphBatch) -> Tensor | slice:
+    """Index of the edges' graphs in a quantity (G, ...); a single graph needs no copies of it."""
+    return slice(None) if batch.num_graphs == 1 else graph
+
+
+def _variance(log_sigma: Tensor, batch: GraphBatch, edges: slice) -> Tensor:
+    """σ²/w (e, 1) of the noise of edges, or (1, 1)."""
+    variance = torch.exp(2.0 * log_sigma)[_of_edges(batch.edge_graph[edges], batch)]
+    if batch.weighted:
+        variance = variance / batch.weight[edges]
+    return variance[:, None]
 
 
 def _joined(parts: list[Tensor], dim: int) -> Tensor:
