@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -69,7 +70,7 @@ class GraphBatch:
 
     def to(self, device: torch.device | str) -> GraphBatch:
         """The same batch on a device; Lightning calls this."""
-        moved = {
+        moved: dict[str, Any] = {
             field.name: value.to(device)
             for field in fields(self)
             if isinstance(value := getattr(self, field.name), Tensor)
