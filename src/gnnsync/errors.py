@@ -40,6 +40,10 @@ class DataFileError(GnnsyncError, ValueError):
     """A file is malformed or cannot be accessed; states the file and, where known, the line."""
 
 
+class CheckpointError(GnnsyncError):
+    """A checkpoint or a file of weights is missing, unreadable or of another model."""
+
+
 # Above this, float64 no longer represents every whole number.
 _LARGEST_EXACT = 2**53
 

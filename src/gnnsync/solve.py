@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gnnsync.solution import Solution
 
 # Named here, so that their libraries are loaded only when asked for.
-LEARNED = ("gnnsync", "gnnsync_plus")
+LEARNED = ("gnnsync", "gnnsync_plus", "gnnsync_inductive")
 
 
 def solve(
@@ -108,5 +108,7 @@ def find_method(method: str | Method) -> Method:
     if method in LEARNED:
         from gnnsync import learn
 
+        if method == "gnnsync_inductive":
+            return learn.GNNSyncInductive()
         return learn.GNNSync() if method == "gnnsync" else learn.gnnsync_plus()
     raise ParameterError("method", method, "one of " + ", ".join(method_names()))

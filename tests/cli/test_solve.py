@@ -179,6 +179,17 @@ def test_a_classical_method_loads_nothing_heavy(exact):
     assert run.stdout.splitlines()[-1] == "[]"
 
 
+def test_the_inductive_network_needs_torch_but_not_lightning(exact):
+    code = (
+        "import sys; from gnnsync.cli.solve import main; main(sys.argv[1:]);"
+        "heavy = ('torch', 'pytorch_lightning', 'hydra', 'pandas', 'matplotlib', 'networkx');"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, exact[1], "--method", "gnnsync_inductive"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1] == "['torch']"
+
+
 def test_usage_errors_have_code_2_too(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["--nonsense"])

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from gnnsync.errors import ParameterError, check_bool, check_integer
+from gnnsync.errors import (
+    ParameterError,
+    check_bool,
+    check_choice,
+    check_integer,
+    check_real,
+    first_line,
+)
 from gnnsync.graph import MeasurementGraph
+from gnnsync.learn.anchors import Anchors, NoAnchors, anchored
 from gnnsync.learn.inductive.batch import GraphBatch, collate
+from gnnsync.learn.inductive.finetune import LOSSES, finetuned
 from gnnsync.learn.inductive.network import UnrolledPropagation
 from gnnsync.learn.inductive.polish import polished
 from gnnsync.learn.inductive.propagation import State
@@ -20,7 +29,7 @@ from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.robust.belief.messages import point_estimates
 from gnnsync.methods.robust.belief.propagation import Posterior
 from gnnsync.methods.robust.unrolled.start import prepare
-from gnnsync.solution import NODE_TOLERANCE
+from gnnsync.solution import NODE_TOLERANCE, Solution
 from gnnsync.typing import FloatArray
 
 # Networks that stay in memory, by file.
@@ -38,11 +47,16 @@ class GNNSyncInductive(ClassicalMethod):
         weights: a `.safetensors` file or a checkpoint of a training; None for the weights that
             come with the package.
         layers: number of sweeps; None for the number that the network was trained with, and more
-            for k > 1 and where beliefs have to spread from a seed.
+            for k > 2 and where beliefs have to spread from a seed.
         polish: fit the angles by EM from those of the network, so that exact inliers give exact
             angles, and use the density of the angles; see `gnnsync.learn.inductive.polish`.
         finetune: train a copy of the network on the graph itself, without its truth; see
             `gnnsync.learn.inductive.finetune`.
+        finetune_loss: `upset` or `cycle`, the losses of the paper.
+        finetune_steps: steps of Adam.
+        finetune_lr: its learning rate.
+        anchors: angles that are known beforehand. The beliefs of these nodes are certain, and the
+            answer has their angles exactly.
         device: where the network runs: `cpu`, `cuda`, ...
     """
 
@@ -53,30 +67,109 @@ class GNNSyncInductive(ClassicalMethod):
     layers: int | None = None
     polish: bool = True
     finetune: bool = False
+    finetune_loss: str = "upset"
+    finetune_steps: int = 30
+    finetune_lr: float = 1e-3
+    anchors: Anchors = field(default_factory=NoAnchors)
     device: str = "cpu"
 
     def check(self) -> None:
-        """Ranges of the parameters."""
+        """Ranges of the parameters; files and devices must exist."""
+        if self.weights is not None and not Path(self.weights).is_file():
+            allowed = "the name of a .safetensors or .ckpt file, or null for the weights shipped"
+            raise ParameterError("weights", str(self.weights), allowed)
         if self.layers is not None:
             check_integer("layers", self.layers, 1)
         check_bool("polish", self.polish)
         check_bool("finetune", self.finetune)
-        try:
-            torch.device(self.device)
-        except RuntimeError:
-            raise ParameterError("device", self.device, "a torch device such as cpu") from None
+        check_choice("finetune_loss", self.finetune_loss, LOSSES)
+        check_integer("finetune_steps", self.finetune_steps, 1)
+        check_real("finetune_lr", self.finetune_lr, 0, open_low=True)
+        if self.refine and not isinstance(self.anchors, NoAnchors):
+            raise ParameterError("refine", self.refine, "0 with anchors, which it would move")
+        _check_device(self.device)
+
+    def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
+        """Estimate k groups of angles, component by component."""
+        if isinstance(self.anchors, NoAnchors) or graph.is_connected:
+            return super().__call__(graph, k, seed=seed)
+        check_integer("k", k, 1)
+        known = self.anchors(graph, k)
+        if known is None:
+            return replace(self, anchors=NoAnchors())(graph, k, seed=seed)
+        return self._by_components(graph, k, seed, known)
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k), with the estimated η and σ in the diagnostics."""
+        known = self.anchors(graph, k)
         network = stored_network(self.weights, self.device)
-        batch = collate([prepare(graph, k, rng=rng)]).to(self.device)
+        batch = collate([prepare(graph, k, rng=rng, known=known)]).to(self.device)
         sweeps = self.layers or network.num_sweeps(batch)
+        diagnostics = {}
+        if self.finetune:
+            network, losses = finetuned(
+                network,
+                graph,
+                batch,
+                loss=self.finetune_loss,
+                steps=self.finetune_steps,
+                lr=self.finetune_lr,
+                sweeps=sweeps,
+            )
+            diagnostics = {"first_loss": losses[0], "loss": min(losses)}
         with torch.inference_mode():
             state = network.final(batch, sweeps)
         found = posterior(network, state, batch, sweeps)
         if self.polish:
-            return polished(graph, found, rng)
-        return plain_estimate(found, state)
+            estimate = polished(graph, found, rng)
+        else:
+            estimate = plain_estimate(found, state)
+        if known is not None:
+            estimate = _held(estimate, known)
+        return replace(estimate, diagnostics={**estimate.diagnostics, **diagnostics})
+
+    def _by_components(
+        self, graph: MeasurementGraph, k: int, seed: int, known: FloatArray
+    ) -> Solution:
+        """Each component with its own anchors; diagnostics are those of the largest."""
+        angles, right = np.empty((graph.num_nodes, k)), np.ones(graph.num_nodes)
+        confidence = np.ones(graph.num_edges)
+        solutions = []
+        for label in range(graph.num_components):
+            nodes = np.flatnonzero(graph.components == label)
+            part, edges = graph.subgraph(nodes)
+            own = replace(self, anchors=GivenAnchors(known[nodes]))(part, k, seed=seed)
+            angles[nodes] = np.where(np.isfinite(known[nodes]), known[nodes], own.angles)
+            confidence[edges] = own.edge_confidence
+            if own.node_confidence is not None:
+                right[nodes] = own.node_confidence
+            solutions.append(own)
+        largest = max(solutions, key=lambda solution: len(solution.angles))
+        return Solution.from_angles(
+            graph,
+            angles,
+            edge_confidence=confidence,
+            node_confidence=right,
+            converged=all(solution.converged for solution in solutions),
+            iterations=max(solution.iterations for solution in solutions),
+            stop_reason=largest.stop_reason,
+            diagnostics=largest.diagnostics,
+            seconds=sum(solution.seconds for solution in solutions),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GivenAnchors:
+    """Known angles (n, k) by the number of the node, NaN where unknown."""
+
+    known: FloatArray
+
+    def __call__(self, graph: MeasurementGraph, k: int) -> FloatArray | None:
+        """The angles; None if all are unknown."""
+        expected = (graph.num_nodes, k)
+        if self.known.shape != expected:
+            raise ParameterError("known.shape", self.known.shape, str(expected))
+        return self.known if np.isfinite(self.known).any() else None
 
 
 def posterior(
@@ -112,6 +205,24 @@ def plain_estimate(found: Posterior, state: State) -> Estimate:
 def _node_confidence(found: Posterior, angles: FloatArray) -> FloatArray:
     """Probability (n,) that all angles of a node are within the tolerance of the truth."""
     return found.mass_near(angles, NODE_TOLERANCE).prod(axis=1)
+
+
+def _held(estimate: Estimate, known: FloatArray) -> Estimate:
+    """The estimate rotated to the anchors (n, k), NaN elsewhere, with these in place."""
+    right = estimate.node_confidence
+    if right is not None:
+        right = np.where(np.isfinite(known).all(axis=1), 1.0, right)
+    return replace(estimate, angles=anchored(estimate.angles, known), node_confidence=right)
+
+
+def _check_device(name: str) -> None:
+    """Refuse devices that torch does not know, or that this machine does not have."""
+    try:
+        torch.zeros(1, device=name).item()
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
+        reason = first_line(error)
+        allowed = f"a torch device of this machine, such as cpu ({reason})"
+        raise ParameterError("device", name, allowed) from None
 
 
 @lru_cache(maxsize=_KEPT_NETWORKS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from importlib.resources import as_file, files
+from importlib.resources import as_file
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,16 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from gnnsync.errors import GnnsyncError, first_line
+from gnnsync.errors import CheckpointError, GnnsyncError, first_line
 from gnnsync.io.files import write_bytes
 from gnnsync.learn.inductive.network import UnrolledPropagation
-from gnnsync.learn.training.checkpoint import CheckpointError
+from gnnsync.methods.robust.unrolled.weights import shipped_file
 
 __all__ = ["load_weights", "network_arguments", "read_metadata", "save_weights"]
 
 # What the header of a file states; raised when older weights no longer fit the network.
 VERSION = "1"
 _FORMAT = "gnnsync inductive"
-# The file that comes with the package, in the folder `weights` beside this module.
-_SHIPPED = "gnnsync_inductive.safetensors"
 # Prefix of the network's parameters in a checkpoint of `InductiveModule`.
 _PREFIX = "network."
 
@@ -59,7 +57,7 @@ def load_weights(path: str | Path | None = None) -> UnrolledPropagation:
             weights that come with the package.
     """
     if path is None:
-        with as_file(files("gnnsync.learn.inductive") / "weights" / _SHIPPED) as shipped:
+        with as_file(shipped_file()) as shipped:
             return load_weights(shipped)
     file = Path(path)
     if not file.is_file():

@@ -9,12 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnnsync.errors import GnnsyncError, first_line
+from gnnsync.errors import CheckpointError, first_line
 from gnnsync.learn.module import SyncModule
-
-
-class CheckpointError(GnnsyncError):
-    """A checkpoint is missing, unreadable or of another model."""
 
 
 @torch.no_grad()
