@@ -19,9 +19,11 @@ from gnnsync.errors import ParameterError
 from gnnsync.learn.inductive.callbacks import TrainingCheckpoint, TrainingProgress
 from gnnsync.learn.inductive.schedule import WarmupCosine
 from gnnsync.learn.inductive.weights import load_weights, read_metadata
+from gnnsync.learn.training import CheckpointError
 from gnnsync.methods.base import ReplicaMethod, RunContext
 from gnnsync.metrics import angular_mse
 from tests.learn.inductive.small_stream import (
+    NETWORK,
     Interruption,
     SmallStream,
     noisy_graph,
@@ -75,6 +77,16 @@ def test_interrupted_and_resumed_is_bit_for_bit_the_whole_training(tmp_path):
     last = stored(at_once, "last.ckpt")
     assert not same(last["state_dict"], last["current_model_state"])
     assert (at_once / "validation.csv").read_text() == (in_two / "validation.csv").read_text()
+
+
+def test_a_checkpoint_that_does_not_fit_is_refused_in_one_line(tmp_path):
+    small_training(TrainingCheckpoint(every=1), max_steps=2).train(RunContext(tmp_path))
+    other = small_training(network=partial(NETWORK, layers=4))
+    with pytest.raises(CheckpointError, match=r"last\.ckpt is of a network with .*'layers': 3"):
+        other.train(RunContext(tmp_path, resume=True))
+    (tmp_path / "last.ckpt").write_bytes(b"junk")
+    with pytest.raises(CheckpointError, match="not a checkpoint of the inductive network"):
+        small_training().train(RunContext(tmp_path, resume=True))
 
 
 def real_stream(workers):

@@ -31,8 +31,9 @@ from gnnsync.learn.inductive.method import GNNSyncInductive
 from gnnsync.learn.inductive.module import CellMeans, InductiveModule
 from gnnsync.learn.inductive.network import UnrolledPropagation
 from gnnsync.learn.inductive.recording import METRICS, MetricsFile, replay
-from gnnsync.learn.inductive.weights import save_weights
+from gnnsync.learn.inductive.weights import load_weights, network_arguments, save_weights
 from gnnsync.learn.module import OptimizerFactory, SchedulerFactory
+from gnnsync.learn.training.checkpoint import CheckpointError
 from gnnsync.learn.training.checkpoint_io import AtomicCheckpointIO
 from gnnsync.learn.training.trainer import (
     CallbackGroup,
@@ -142,7 +143,7 @@ class InductiveTraining:
         start = time.perf_counter()
         # A stream continues where it was; every training begins at its start.
         module, stream = self.build(), copy.deepcopy(self.stream)
-        resumed = _last_checkpoint(context)
+        resumed = _last_checkpoint(context, module.network)
         trainer = self._make_trainer(context)
         # The helper is for any LightningModule, though its type names another.
         anything: Any = module
@@ -240,14 +241,23 @@ def _check_trainer(factory: TrainerFactory) -> None:
         raise ParameterError("trainer.precision", keywords["precision"], allowed)
 
 
-def _last_checkpoint(context: RunContext) -> str | None:
-    """The checkpoint to continue from, if the context asks for one and it exists."""
+def _last_checkpoint(context: RunContext, network: UnrolledPropagation) -> str | None:
+    """The checkpoint to continue from, if the context asks for one and it exists.
+
+    One that cannot be read, or of a network of another size, is refused.
+    """
     if not context.resume or context.directory is None:
         return None
     last = context.directory / LAST_CHECKPOINT
     if not last.exists():
         log.info("nothing to resume in %s", last)
         return None
+    stored, own = network_arguments(load_weights(last)), network_arguments(network)
+    if stored != own:
+        raise CheckpointError(
+            f"resume = true: {last} is of a network with {stored}, and this one has {own}; "
+            "use the same method.network, or resume=false"
+        )
     log.info("resuming from %s", last)
     return str(last)
 
