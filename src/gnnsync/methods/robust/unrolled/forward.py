@@ -1,0 +1,94 @@
+"""The trained network's forward pass in NumPy: `auto` starts from it without loading torch.
+
+The computation is that of `gnnsync.learn.inductive.network`, where the formulas are, for a single
+graph and without gradients. A test compares the two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gnnsync.methods.robust.belief.propagation import Posterior
+from gnnsync.methods.robust.unrolled.start import PreparedGraph
+from gnnsync.methods.robust.unrolled.sweeps import Noise, Propagation
+from gnnsync.methods.robust.unrolled.weights import Perceptron, Weights
+from gnnsync.typing import FloatArray
+
+# Bound of the logit of the inlier share.
+_MOST_LOGIT = 6.0
+# Beyond these sizes, up to which training went, a graph counts as one of this size.
+_MOST_NODES, _MOST_DEGREE = 500.0, 150.0
+# Limits of the share in the logit that the perceptrons read.
+_LEAST_SHARE = 1e-3
+
+
+def unrolled_posterior(
+    prepared: PreparedGraph, weights: Weights, sweeps: int | None = None
+) -> Posterior:
+    """Marginals of the angles by T sweeps of learned belief propagation.
+
+    Args:
+        prepared: n nodes, m edges, k groups.
+        weights: of the trained network.
+        sweeps: by default T, times k - 1 for k > 2, and those in which beliefs spread from a seed.
+    """
+    count = sweeps or num_sweeps(prepared, weights)
+    state = Propagation(prepared, weights.bins, weights.first)
+    fixed = _fixed_features(prepared)
+    for number in range(count):
+        layer = number * len(weights.of_graph) // count
+        about = _graph_features(state, fixed, number / max(count - 1, 1))
+        state.sweep(_noise(weights.of_graph[layer], about, state), weights.of_arc[layer], about)
+    marginals = state.marginals(float(np.exp(np.tanh(weights.last))))
+    sigma = float(np.exp(state.log_sigma))
+    return Posterior(marginals, prepared.start, state.share, sigma, count, 0.0)
+
+
+def num_sweeps(prepared: PreparedGraph, weights: Weights) -> int:
+    """T, more for k > 2, and those in which beliefs spread from a seed on extended graphs."""
+    return weights.num_layers * max(1, prepared.k - 1) + prepared.sweeps
+
+
+def _noise(perceptron: Perceptron, about: FloatArray, state: Propagation) -> Noise:
+    """η, σ, temperature and damping from the invariants (F,) of the graph."""
+    logit, log_sigma, temperature, damping = (
+        perceptron(about.astype(np.float32)[:, None]).ravel().tolist()
+    )
+    inliers = _sigmoid(np.clip(logit, -_MOST_LOGIT, _MOST_LOGIT))
+    return Noise(
+        inliers * state.share / state.share.sum(),
+        state.bounded(log_sigma),
+        float(np.exp(np.tanh(temperature))),
+        _sigmoid(damping),
+    )
+
+
+def _fixed_features(prepared: PreparedGraph) -> FloatArray:
+    """Invariants (F,) of the graph that do not change from sweep to sweep."""
+    graph = prepared.graph
+    first, second = np.log(np.maximum(graph.degree, 1.0))[graph.edge_index]
+    degree = 2.0 * graph.num_edges / graph.num_nodes
+    return np.array(
+        [
+            0.5 * np.log(min(degree, _MOST_DEGREE)) - 1.5,
+            0.2 * np.log(min(graph.num_nodes, _MOST_NODES)) - 1.0,
+            np.log(prepared.k),
+            prepared.cycles[:, 1].mean(),
+            (prepared.cycles[:, 0] - 0.5 * (first + second)).mean(),
+            graph.edge_trusted.mean(),
+            np.abs(first - second).mean(),
+            *prepared.about,
+        ]
+    )
+
+
+def _graph_features(state: Propagation, fixed: FloatArray, progress: float) -> FloatArray:
+    """Invariants (F,) of the graph and of the state, in the order of the perceptrons."""
+    share = np.clip(state.share.sum(), _LEAST_SHARE, 1.0 - _LEAST_SHARE)
+    logit = np.log(share / (1.0 - share))
+    certain = np.square(state.membership).sum(axis=0).mean()
+    return np.array([logit, state.log_sigma, progress, *fixed[:3], certain, *fixed[3:]])
+
+
+def _sigmoid(x: float) -> float:
+    return float(1.0 / (1.0 + np.exp(-x)))
