@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
 
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust.geometric.regions import is_extended
@@ -69,25 +70,31 @@ def prepare(
     start = initial_angles(graph, k, rng)
     sure, sweeps = np.ones(graph.num_nodes), 0
     if trusted_part(graph) is graph and is_extended(graph, rng):
-        seed, rounds = _seed(graph)
+        seed, rounds = _seed(graph, known)
         if rounds <= _MOST_ROUNDS:
             nodes = np.flatnonzero(seed)
             start[nodes] = initial_angles(graph.subgraph(nodes)[0], k, rng)
             sure, sweeps = seed.astype(np.float64), rounds
     if known is not None:
-        start, sure = _anchored(graph, start, known), np.maximum(sure, np.isfinite(known).any(1))
+        start = _anchored(start, sure, known)
+        sure = np.maximum(sure, np.isfinite(known).any(axis=1))
     cycles, closures = cycle_features(graph, rng)
     about = np.concatenate([closures, residual_features(graph, start, sure)])
     return PreparedGraph(graph, start, sure, sweeps, cycles, about, known)
 
 
-def _seed(graph: MeasurementGraph) -> tuple[BoolArray, int]:
-    """The neighbourhood (n,) with most triangles, and the rounds to reach all nodes from it."""
+def _seed(graph: MeasurementGraph, known: FloatArray | None) -> tuple[BoolArray, int]:
+    """The neighbourhood (n,) with most triangles, and the rounds to reach all nodes from it.
+
+    With anchors it is that of an anchor, which fixes its rotation.
+    """
     n, (src, dst) = graph.num_nodes, graph.edge_index
     rows, columns = np.concatenate([src, dst]), np.concatenate([dst, src])
     adjacency = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
     triangles = np.bincount(graph.triangles.edges.ravel(), minlength=graph.num_edges)
     at_node = np.bincount(rows, weights=np.tile(triangles, 2), minlength=n)
+    if known is not None:
+        at_node = np.where(np.isfinite(known).any(axis=1), at_node, -1.0)
     reached = np.zeros(n, dtype=bool)
     reached[at_node.argmax()] = True
     while reached.sum() < min(_LEAST_SEED, n):
@@ -99,8 +106,16 @@ def _seed(graph: MeasurementGraph) -> tuple[BoolArray, int]:
     return seed, rounds
 
 
-def _anchored(graph: MeasurementGraph, start: FloatArray, known: FloatArray) -> FloatArray:
-    """Initial angles turned to the anchors, group by group, with the anchors in place."""
+def _anchored(start: FloatArray, sure: FloatArray, known: FloatArray) -> FloatArray:
+    """Initial angles turned to the anchors, with the anchors in place.
+
+    Each group of the anchors takes the group of the initial angles that it agrees with most;
+    anchors where the initial angles mean nothing have no say.
+    """
     held = np.isfinite(known)
-    turn = np.where(held, np.exp(1j * (np.where(held, known, 0.0) - start)), 0.0).sum(axis=0)
-    return np.where(held, known, start + np.angle(turn))
+    target = np.where(held, np.exp(1j * np.where(held, known, 0.0)), 0.0) * sure[:, None]
+    agreement = np.exp(-1j * start).T @ target
+    group, of_anchors = linear_sum_assignment(np.abs(agreement), maximize=True)
+    turned = np.empty_like(start)
+    turned[:, of_anchors] = start[:, group] + np.angle(agreement[group, of_anchors])
+    return np.where(held, known, turned)
