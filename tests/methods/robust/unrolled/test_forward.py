@@ -37,13 +37,13 @@ def graph_of(family, k, rng, **options):
 
 
 def in_double(prepared):
-    """A batch in double precision: in single precision the sums of torch lose more than ours."""
+    """A batch in double precision: in single precision torch loses more than NumPy does."""
     batch = collate([prepared])
+    tensors = {field.name: getattr(batch, field.name) for field in fields(batch)}
     exact = {
-        field.name: value.double()
-        for field in fields(batch)
-        if isinstance(value := getattr(batch, field.name), torch.Tensor)
-        and value.is_floating_point()
+        name: value.double()
+        for name, value in tensors.items()
+        if isinstance(value, torch.Tensor) and value.is_floating_point()
     }
     exact["residual"] = torch.as_tensor(wrap(-prepared.graph.residual(prepared.start)))
     return replace(batch, **exact)
