@@ -1,0 +1,1 @@
+"""The inductive network beside the other methods: accuracy, time, memory."""
