@@ -28,7 +28,12 @@ from gnnsync.learn.inductive.weights import load_weights
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.robust.belief.messages import point_estimates
 from gnnsync.methods.robust.belief.propagation import Posterior
-from gnnsync.methods.robust.unrolled.start import prepare
+from gnnsync.methods.robust.unrolled.start import (
+    PreparedGraph,
+    prepare,
+    seed_problem,
+    with_solved_seed,
+)
 from gnnsync.solution import NODE_TOLERANCE, Solution
 from gnnsync.typing import FloatArray
 
@@ -103,7 +108,7 @@ class GNNSyncInductive(ClassicalMethod):
         """Angles (n, k), with the estimated η and σ in the diagnostics."""
         known = self.anchors(graph, k)
         network = stored_network(self.weights, self.device)
-        batch = collate([prepare(graph, k, rng=rng, known=known)]).to(self.device)
+        batch = collate([_prepared(network, graph, k, rng, known, self.device)]).to(self.device)
         sweeps = self.layers or network.num_sweeps(batch)
         diagnostics = {}
         if self.finetune:
@@ -170,6 +175,25 @@ class GivenAnchors:
         if self.known.shape != expected:
             raise ParameterError("known.shape", self.known.shape, str(expected))
         return self.known if np.isfinite(self.known).any() else None
+
+
+def _prepared(
+    network: UnrolledPropagation,
+    graph: MeasurementGraph,
+    k: int,
+    rng: np.random.Generator,
+    known: FloatArray | None,
+    device: str,
+) -> PreparedGraph:
+    """The graph with its initialisation, in which a seed of k > 1 groups is solved already."""
+    prepared = prepare(graph, k, rng=rng, known=known)
+    seed = seed_problem(prepared, rng)
+    if seed is None:
+        return prepared
+    batch = collate([seed]).to(device)
+    with torch.inference_mode():
+        moved = network.mean_directions(network.final(batch)).angle().double().cpu().numpy()
+    return with_solved_seed(prepared, seed.start + moved)
 
 
 def posterior(

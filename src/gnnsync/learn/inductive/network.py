@@ -174,8 +174,10 @@ class UnrolledPropagation(nn.Module):
             yield state
 
     def num_sweeps(self, batch: GraphBatch) -> int:
-        """T, more for k > 2, and those in which beliefs spread from a seed on extended graphs."""
-        return self.num_layers * max(1, batch.k - 1) + batch.sweeps
+        """T, more for k > 2; or T and those in which beliefs spread from a seed, solved before."""
+        if batch.sweeps:
+            return self.num_layers + batch.sweeps
+        return self.num_layers * max(1, batch.k - 1)
 
     def start(self, batch: GraphBatch) -> State:
         """Beliefs around the initial angles, as concentrated as the edges at a node agree there."""

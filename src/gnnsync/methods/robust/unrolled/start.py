@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -78,6 +78,38 @@ def prepare(
     if known is not None:
         start = _anchored(start, sure, known)
         sure = np.maximum(sure, np.isfinite(known).any(axis=1))
+    return _with_features(graph, start, sure, sweeps, known, rng)
+
+
+def seed_problem(prepared: PreparedGraph, rng: np.random.Generator) -> PreparedGraph | None:
+    """The seed of an extended graph with k > 1 groups as a problem of its own; None for others.
+
+    Beliefs that spread before the groups of the seed are apart mix them up for good: on 8 geometric
+    graphs with k = 4 the MSE was above .25 on 5, and below .04 on all with the seed solved first.
+    """
+    if prepared.k == 1 or not prepared.sweeps:
+        return None
+    nodes = np.flatnonzero(prepared.sure > 0)
+    known = None if prepared.known is None else prepared.known[nodes]
+    part = prepared.graph.subgraph(nodes)[0]
+    return _with_features(part, prepared.start[nodes], np.ones(len(nodes)), 0, known, rng)
+
+
+def with_solved_seed(prepared: PreparedGraph, angles: FloatArray) -> PreparedGraph:
+    """The same graph with the angles (s, k) that were found for its seed."""
+    start = prepared.start.copy()
+    start[prepared.sure > 0] = angles
+    return replace(prepared, start=start)
+
+
+def _with_features(
+    graph: MeasurementGraph,
+    start: FloatArray,
+    sure: FloatArray,
+    sweeps: int,
+    known: FloatArray | None,
+    rng: np.random.Generator,
+) -> PreparedGraph:
     cycles, closures = cycle_features(graph, rng)
     about = np.concatenate([closures, residual_features(graph, start, sure)])
     return PreparedGraph(graph, start, sure, sweeps, cycles, about, known)
