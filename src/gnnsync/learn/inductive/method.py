@@ -20,6 +20,7 @@ from gnnsync.errors import (
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.anchors import Anchors, NoAnchors, anchored
 from gnnsync.learn.inductive.batch import GraphBatch, collate
+from gnnsync.learn.inductive.calibration import calibrated_estimate
 from gnnsync.learn.inductive.finetune import LOSSES, finetuned
 from gnnsync.learn.inductive.network import UnrolledPropagation
 from gnnsync.learn.inductive.polish import polished
@@ -35,10 +36,13 @@ from gnnsync.methods.robust.unrolled.start import (
     with_solved_seed,
 )
 from gnnsync.solution import NODE_TOLERANCE, Solution
+from gnnsync.topology import forest_angles
 from gnnsync.typing import FloatArray
 
 # Networks that stay in memory, by file.
 _KEPT_NETWORKS = 4
+# Bins of beliefs that are certain.
+_TREE_BINS = 32
 
 
 @dataclass(frozen=True)
@@ -107,12 +111,34 @@ class GNNSyncInductive(ClassicalMethod):
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k), with the estimated η and σ in the diagnostics."""
         known = self.anchors(graph, k)
+        if known is None and graph.num_edges == graph.num_nodes - 1:
+            return _along_tree(graph, k, rng)
+        found, extended = self.uncalibrated(graph, k, rng, known)
+        found = calibrated_estimate(found, k, polished=self.polish, extended=extended)
+        return found if known is None else _held(found, known)
+
+    def uncalibrated(
+        self,
+        graph: MeasurementGraph,
+        k: int,
+        rng: np.random.Generator,
+        known: FloatArray | None = None,
+    ) -> tuple[Estimate, bool]:
+        """The estimate before its confidences are calibrated, and whether the graph is extended.
+
+        Args:
+            graph: a connected graph.
+            k: number of groups.
+            rng: for the initialisation and the confidence.
+            known: (n, k) anchors, NaN where an angle is unknown.
+        """
         network = stored_network(self.weights, self.device)
-        batch = collate([_prepared(network, graph, k, rng, known, self.device)]).to(self.device)
+        prepared = prepare(graph, k, rng=rng, known=known)
+        batch = collate([prepared]).to(self.device)
         sweeps = self.layers or network.num_sweeps(batch)
-        diagnostics = {}
+        losses = {}
         if self.finetune:
-            network, losses = finetuned(
+            network, values = finetuned(
                 network,
                 graph,
                 batch,
@@ -121,17 +147,13 @@ class GNNSyncInductive(ClassicalMethod):
                 lr=self.finetune_lr,
                 sweeps=sweeps,
             )
-            diagnostics = {"first_loss": losses[0], "loss": min(losses)}
+            losses = {"first_loss": values[0], "loss": min(values)}
         with torch.inference_mode():
             state = network.final(batch, sweeps)
         found = posterior(network, state, batch, sweeps)
-        if self.polish:
-            estimate = polished(graph, found, rng)
-        else:
-            estimate = plain_estimate(found, state)
-        if known is not None:
-            estimate = _held(estimate, known)
-        return replace(estimate, diagnostics={**estimate.diagnostics, **diagnostics})
+        estimate = polished(graph, found, rng) if self.polish else plain_estimate(found, state)
+        estimate = replace(estimate, diagnostics={**estimate.diagnostics, **losses})
+        return estimate, prepared.sweeps > 0
 
     def _by_components(
         self, graph: MeasurementGraph, k: int, seed: int, known: FloatArray
@@ -224,6 +246,20 @@ def plain_estimate(found: Posterior, state: State) -> Estimate:
         node_confidence=_node_confidence(found, angles),
         diagnostics={"eta": 1.0 - float(found.share.sum()), "sigma": found.sigma},
     )
+
+
+def _along_tree(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
+    """Angles along the edges of a tree: no cycle contradicts them.
+
+    Beliefs know nothing of the common rotation, and on a tree no node is known better than it:
+    all marginals would be uniform.
+    """
+    angles = forest_angles(graph.edge_index, graph.offset, graph.num_nodes)
+    certain = np.zeros((graph.num_nodes, k, _TREE_BINS))
+    certain[..., 0] = 1.0
+    origin = np.repeat(angles[:, None], k, axis=1)
+    found = Posterior(certain, origin, np.full(k, 1.0 / k), 0.0, 0, 0.0)
+    return replace(polished(graph, found, rng), stop_reason="a tree: along its edges")
 
 
 def _node_confidence(found: Posterior, angles: FloatArray) -> FloatArray:

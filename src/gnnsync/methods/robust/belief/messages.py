@@ -148,7 +148,8 @@ class Messages:
             if self.variance_factor is not None:
                 weight[self.edge] = 1.0 / self.variance_factor
             lost = (member * (1.0 - cosine / fit) * weight[:, None]).sum() / member.sum()
-            sigma = np.sqrt(-2.0 * np.log(max(1.0 - lost, _LEAST_COSINE)))
+            # Harmonics that are cut off can make a density or a cosine larger than it is.
+            sigma = np.sqrt(-2.0 * np.log(np.clip(1.0 - lost, _LEAST_COSINE, 1.0)))
             self.sigma = float(np.clip(sigma, self.least_sigma, SIGMA_MAX))
         return member
 
