@@ -19,10 +19,13 @@ class Section:
     figures: dict[str, object] = field(default_factory=dict)
 
     def markdown(self) -> str:
-        lines = [f"## {self.title}", "", "| " + " | ".join(self.header) + " |"]
-        lines.append("|---" * len(self.header) + "|")
-        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
+        lines = [f"## {self.title}", "", self.table()]
         return "\n".join([*lines, "", self.note, ""] if self.note else [*lines, ""])
+
+    def table(self) -> str:
+        """The table alone."""
+        lines = ["| " + " | ".join(self.header) + " |", "|---" * len(self.header) + "|"]
+        return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in self.rows)])
 
 
 def spread(values: Sequence[float] | np.ndarray, unit: str = "×") -> str:

@@ -21,6 +21,7 @@ from benchmarks.inductive.checks import Check, checks_section  # noqa: E402
 from benchmarks.inductive.cost import cost  # noqa: E402
 from benchmarks.inductive.groups import groups  # noqa: E402
 from benchmarks.inductive.measure import Compared  # noqa: E402
+from benchmarks.inductive.pages import renew  # noqa: E402
 from benchmarks.inductive.published import published  # noqa: E402
 from benchmarks.section import Section  # noqa: E402
 from gnnsync.io.files import write_text  # noqa: E402
@@ -52,6 +53,8 @@ def main() -> None:
     whole = checks_section("Checks", checks)
     failed = sum(not check.holds for check in checks)
     print(f"{len(checks) - failed} of {len(checks)} checks hold")
+    if options.page:
+        renew(options.page, {"checks": whole.table()})
     if options.output:
         command = f"python -m benchmarks.inductive --seed {options.seed}"
         head = f"# Measured by `{command} --networks {options.networks}`\n"
@@ -68,6 +71,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--networks", type=int, default=2, help="networks per case")
     parser.add_argument("--weights", help="a file of weights; those of the package if not given")
     parser.add_argument("--nearby", action="store_true", help="other n, p and η")
+    parser.add_argument("--page", type=Path, help="Markdown file to put the checks into")
     parser.add_argument("--output", type=Path, help="a Markdown file to write")
     return parser.parse_args()
 

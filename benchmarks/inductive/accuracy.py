@@ -9,6 +9,7 @@ import pandas as pd
 from benchmarks.inductive.cases import Case
 from benchmarks.inductive.checks import Check
 from benchmarks.inductive.measure import (
+    AUTO,
     NETWORK,
     POLISHED,
     TOLD,
@@ -19,7 +20,7 @@ from benchmarks.inductive.measure import (
 )
 from benchmarks.section import Section
 
-AUTO, SPECTRAL = "auto", "spectral_rn"
+SPECTRAL = "spectral_rn"
 # From d(1-η)² = 1 on the spectral method is better than chance; cases of less than twice that are
 # not compared with it.
 _ABOVE_THRESHOLD = 2.0

@@ -3,13 +3,15 @@
     gnnsync run -m experiment=inductive/frontier,inductive/unseen,inductive/irls
     python -m benchmarks.inductive.frontier outputs/inductive/frontier
 
-prints the table; `--page FILE` puts it into a Markdown file between the comments
-`<!-- frontier -->` and `<!-- end of frontier -->`, `--picture FILE` draws error against time.
+prints the table. `--picture FILE` draws error against time. `--pages FILE...` renews Markdown files
+between pairs of comments: the table after `<!-- frontier -->`, its means after
+`<!-- frontier means -->`, the picture after `<!-- picture -->`, each up to `<!-- end of ... -->`.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from benchmarks.inductive.pages import renew
 from gnnsync.experiments.job import read_result
 from gnnsync.io.figure_file import write_figure
-from gnnsync.io.files import write_text
 from gnnsync.report.naming import GRAPHS, PRIORS
 from gnnsync.report.styles import styles
 
@@ -43,6 +45,7 @@ LIMIT = "limit_oracle"
 # Methods that train on every graph: what they do before the first step counts as well.
 _TRAINED = ("gnnsync", "gnnsync_plus")
 _LABEL_SIZE, _MARKER_SIZE, _DPI = 8, 7, 150
+_ALT = "Mean squared error against time per graph: one point per method, one panel per kind of cell"
 _INDUCTIVE, _STAR = "gnnsync_inductive", "black"
 # Smaller mean errors are drawn at this one.
 _LEAST = 1e-3
@@ -51,13 +54,15 @@ _LEAST = 1e-3
 def main() -> None:
     options = _options()
     rows = read_rows(options.folder)
-    text = table(rows)
-    print(text)
-    if options.page:
-        page = options.page.read_text(encoding="utf-8")
-        write_text(options.page, inserted(page, "frontier", text))
+    print(table(rows))
     if options.picture:
         write_figure(picture(rows), options.picture, dpi=_DPI)
+    for path in options.pages:
+        texts = {"frontier": table(rows), "frontier means": table(rows, cells=False)}
+        if options.picture:
+            link = Path(os.path.relpath(options.picture, path.parent)).as_posix()
+            texts["picture"] = f"![{_ALT}]({link})"
+        renew(path, texts)
 
 
 def read_rows(folder: Path) -> pd.DataFrame:
@@ -76,8 +81,11 @@ def read_rows(folder: Path) -> pd.DataFrame:
     )
 
 
-def table(rows: pd.DataFrame) -> str:
-    """Mean MSE and milliseconds per graph: a row per cell and one per kind, a column per method."""
+def table(rows: pd.DataFrame, *, cells: bool = True) -> str:
+    """Mean MSE and milliseconds per graph: a row per cell and one per kind, a column per method.
+
+    Without `cells`, only the rows of the kinds.
+    """
     columns = [name for name in TITLES if (rows["variant"] == name).any()]
     head = ["cell", *(TITLES[name] for name in columns), "limit: oracle"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
@@ -85,9 +93,9 @@ def table(rows: pd.DataFrame) -> str:
         own = rows[rows[KIND] == kind]
         if own.empty:
             continue
-        for name, cell in own.groupby(NAME, sort=False):
-            lines.append(_line(str(name), cell, columns))
-        lines.append(_line(f"*{kind}: mean*", own, columns))
+        if cells:
+            lines += [_line(str(name), c, columns) for name, c in own.groupby(NAME, sort=False)]
+        lines.append(_line(f"*{kind}: mean*" if cells else kind, own, columns))
     return "\n".join(lines)
 
 
@@ -137,15 +145,6 @@ def _looks(rows: pd.DataFrame) -> dict[str, dict[str, Any]]:
     return {name: {**looks[name], "label": TITLES[name]} for name in present}
 
 
-def inserted(page: str, mark: str, text: str) -> str:
-    """The page with the text between the comments of a mark."""
-    first, last = f"<!-- {mark} -->", f"<!-- end of {mark} -->"
-    if page.count(first) != 1 or page.count(last) != 1:
-        raise SystemExit(f"the page has not one {first} and one {last}")
-    before, _, rest = page.partition(first)
-    return before + f"{first}\n\n{text}\n\n{last}" + rest.partition(last)[2]
-
-
 def _line(name: str, rows: pd.DataFrame, columns: list[str]) -> str:
     means = rows.groupby("variant")[["mse", MILLISECONDS]].mean()
     entries = [
@@ -189,7 +188,7 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path, help="folder of the sweep")
-    parser.add_argument("--page", type=Path, help="Markdown file to put the table into")
+    parser.add_argument("--pages", type=Path, nargs="*", default=[], help="Markdown files to renew")
     parser.add_argument("--picture", type=Path, help="image file to draw")
     return parser.parse_args()
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchmarks.inductive.accuracy import table
 from benchmarks.inductive.cases import Case
 from benchmarks.inductive.checks import Check
-from benchmarks.inductive.measure import NETWORK, POLISHED, Compared, by_case, measure
+from benchmarks.inductive.measure import AUTO, NETWORK, POLISHED, Compared, by_case, measure
 from benchmarks.section import Section
 
 # An agreement of two groups that exceeds that of the true groups by this much is a collapse.
@@ -23,7 +23,7 @@ def groups(
     cases: Sequence[Case], seeds: Sequence[int], compared: Compared
 ) -> tuple[Section, list[Check]]:
     """k = 2, 3, 4 without the help of `auto`."""
-    methods = (NETWORK, POLISHED, "auto")
+    methods = (NETWORK, POLISHED, AUTO)
     rows = measure(cases, seeds, methods, compared, "several groups")
     error = by_case(rows)
     checks = [

@@ -21,6 +21,7 @@ from gnnsync.learn.inductive.network import UnrolledPropagation
 from gnnsync.learn.inductive.reference import told_propagation
 from gnnsync.learn.losses import CycleLoss, UpsetLoss
 from gnnsync.methods import METHODS
+from gnnsync.methods.auto import PARTS, Auto
 from gnnsync.methods.robust.unrolled.start import prepare
 from gnnsync.metrics import angular_mse
 
@@ -29,6 +30,7 @@ Solve = Callable[[MeasurementGraph, Case], Angles]
 
 NETWORK, POLISHED = "network", "polished"
 TOLD, UNTRAINED = "told", "untrained"
+AUTO = "auto"
 UPSET, CYCLE = "gnnsync", "gnnsync, cycle loss"
 
 
@@ -48,6 +50,7 @@ class Compared:
         `network` and `polished` are the inductive network without and with its polish. `told` is
         belief propagation from the same start with the true η and σ; `untrained` the same
         propagation with an annealed σ and η and σ estimated by EM, which knows no truth either.
+        `auto` is that without the network among its parts.
         """
         if name in (NETWORK, POLISHED):
             method = GNNSyncInductive(weights=self.weights, polish=name == POLISHED)
@@ -55,6 +58,8 @@ class Compared:
             method = GNNSync(loss=CycleLoss() if name == CYCLE else UpsetLoss())
         elif name in (TOLD, UNTRAINED):
             return self._told if name == TOLD else _untrained
+        elif name == AUTO:
+            method = Auto(without="network" if "network" in PARTS else "")
         else:
             method = METHODS[name]()
         return lambda graph, case: method(graph, case.k).angles

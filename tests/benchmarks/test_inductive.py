@@ -9,8 +9,8 @@ from hydra import compose, initialize_config_dir
 from benchmarks.inductive import cases, frontier
 from benchmarks.inductive.cases import Case
 from benchmarks.inductive.checks import Check, checks_section
-from benchmarks.inductive.frontier import inserted
 from benchmarks.inductive.groups import agreement
+from benchmarks.inductive.pages import inserted, renew
 from gnnsync.experiments.composing import hydra_configs
 from gnnsync.experiments.config import build
 from gnnsync.experiments.paths import conf_dir
@@ -112,6 +112,8 @@ def test_the_table_counts_the_set_up_of_methods_that_train(sweep):
     cell = "| ERO p=0.15 η=0.8 σ=0.1 | 0.0000, 200 ms | 0.0100, 200 ms | 0.5000, 700 ms | 0.0020 |"
     assert lines[2] == cell
     assert lines[4] == "| ERO p=0.15 η=0.8 k=2 | – | 0.0100, 200 ms | – | 0.0020 |"
+    means = frontier.table(sweep, cells=False).splitlines()
+    assert [line.split(" | ")[0] for line in means[2:]] == ["| noisy inliers", "| k > 1"]
 
 
 def test_the_picture_has_a_panel_per_kind(sweep):
@@ -127,3 +129,10 @@ def test_a_table_is_put_between_its_marks():
     assert inserted(page, "x", "new") == "a\n<!-- x -->\n\nnew\n\n<!-- end of x -->\nb\n"
     with pytest.raises(SystemExit, match="end of y"):
         inserted(page, "y", "new")
+
+
+def test_only_the_marks_of_a_page_are_renewed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- x -->\n<!-- end of x -->\n")
+    renew(page, {"x": "one", "y": "two"})
+    assert page.read_text() == "<!-- x -->\n\none\n\n<!-- end of x -->\n"
