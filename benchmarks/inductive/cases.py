@@ -46,7 +46,7 @@ class Case:
         ).graphs
 
     def nearby(self) -> Case:
-        """A case with other n, p and η but the same mean degree, to develop on."""
+        """A case with other n, p and η but about the same n·p, to develop on."""
         return replace(
             self,
             n=round(_NODES * self.n),

@@ -46,7 +46,7 @@ def test_a_cell_builds(cell):
     assert data.make_graph(data.seeds[0]).angles.shape[1] == data.k
 
 
-def test_a_nearby_case_has_other_parameters_and_the_same_degree():
+def test_a_nearby_case_has_other_parameters_and_about_the_same_density():
     for case in (*cases.NOISY, *cases.GEOMETRIC):
         other = case.nearby()
         assert other.n != case.n
