@@ -68,9 +68,10 @@ def prepare(
         known: (n, k) anchors, NaN where an angle is unknown.
     """
     start = initial_angles(graph, k, rng)
+    cycles, closures = cycle_features(graph, rng)
     sure, sweeps = np.ones(graph.num_nodes), 0
     if trusted_part(graph) is graph and is_extended(graph, rng):
-        seed, rounds = _seed(graph, known)
+        seed, rounds = _seed(graph, np.expm1(cycles[:, 0]), known)
         if rounds <= _MOST_ROUNDS:
             nodes = np.flatnonzero(seed)
             start[nodes] = initial_angles(graph.subgraph(nodes)[0], k, rng)
@@ -78,7 +79,8 @@ def prepare(
     if known is not None:
         start = _anchored(start, sure, known)
         sure = np.maximum(sure, np.isfinite(known).any(axis=1))
-    return _with_features(graph, start, sure, sweeps, known, rng)
+    about = np.concatenate([closures, residual_features(graph, start, sure)])
+    return PreparedGraph(graph, start, sure, sweeps, cycles, about, known)
 
 
 def seed_problem(prepared: PreparedGraph, rng: np.random.Generator) -> PreparedGraph | None:
@@ -91,8 +93,11 @@ def seed_problem(prepared: PreparedGraph, rng: np.random.Generator) -> PreparedG
         return None
     nodes = np.flatnonzero(prepared.sure > 0)
     known = None if prepared.known is None else prepared.known[nodes]
-    part = prepared.graph.subgraph(nodes)[0]
-    return _with_features(part, prepared.start[nodes], np.ones(len(nodes)), 0, known, rng)
+    part, start = prepared.graph.subgraph(nodes)[0], prepared.start[nodes]
+    sure = np.ones(len(nodes))
+    cycles, closures = cycle_features(part, rng)
+    about = np.concatenate([closures, residual_features(part, start, sure)])
+    return PreparedGraph(part, start, sure, 0, cycles, about, known)
 
 
 def with_solved_seed(prepared: PreparedGraph, angles: FloatArray) -> PreparedGraph:
@@ -102,28 +107,16 @@ def with_solved_seed(prepared: PreparedGraph, angles: FloatArray) -> PreparedGra
     return replace(prepared, start=start)
 
 
-def _with_features(
-    graph: MeasurementGraph,
-    start: FloatArray,
-    sure: FloatArray,
-    sweeps: int,
-    known: FloatArray | None,
-    rng: np.random.Generator,
-) -> PreparedGraph:
-    cycles, closures = cycle_features(graph, rng)
-    about = np.concatenate([closures, residual_features(graph, start, sure)])
-    return PreparedGraph(graph, start, sure, sweeps, cycles, about, known)
-
-
-def _seed(graph: MeasurementGraph, known: FloatArray | None) -> tuple[BoolArray, int]:
-    """The neighbourhood (n,) with most triangles, and the rounds to reach all nodes from it.
+def _seed(
+    graph: MeasurementGraph, triangles: FloatArray, known: FloatArray | None
+) -> tuple[BoolArray, int]:
+    """The neighbourhood (n,) with most triangles (m,), and the rounds to reach all from it.
 
     With anchors it is that of an anchor, which fixes its rotation.
     """
     n, (src, dst) = graph.num_nodes, graph.edge_index
     rows, columns = np.concatenate([src, dst]), np.concatenate([dst, src])
     adjacency = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
-    triangles = np.bincount(graph.triangles.edges.ravel(), minlength=graph.num_edges)
     at_node = np.bincount(rows, weights=np.tile(triangles, 2), minlength=n)
     if known is not None:
         at_node = np.where(np.isfinite(known).any(axis=1), at_node, -1.0)
