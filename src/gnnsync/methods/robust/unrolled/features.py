@@ -53,7 +53,7 @@ def cycle_features(
         variance = width / np.sqrt(2.0 * TWO_PI) - mean**2
         excess = np.bincount(edges, weights=np.repeat(kernel - mean, 3), minlength=m)
         columns.append(np.arcsinh(excess / np.sqrt(np.maximum(variance * count, variance))))
-    moments = [np.cos(q * closure).mean() if len(closure) else 0.0 for q in HARMONICS]
+    moments = _mean_cosines(closure)
     about = [0.1 * np.log1p(min(len(closure), _MANY_TRIANGLES)), *np.cbrt(moments)]
     return np.stack(columns, axis=1), np.array(about)
 
@@ -65,7 +65,14 @@ def residual_features(graph: MeasurementGraph, start: FloatArray, sure: FloatArr
     random graph; for k > 1 the mean over the groups.
     """
     inside = (sure[graph.src] > 0) & (sure[graph.dst] > 0)
-    residual = graph.residual(start)[inside]
-    if not len(residual):
+    return _mean_cosines(graph.residual(start)[inside])
+
+
+def _mean_cosines(angle: FloatArray) -> FloatArray:
+    """Means of cos(q x), q = 1..3, by powers of one cosine; 0 if there are no angles."""
+    if not angle.size:
         return np.zeros(len(HARMONICS))
-    return np.array([np.cos(q * residual).mean() for q in HARMONICS])
+    cosine = np.cos(angle)
+    square = cosine**2
+    first, second = cosine.mean(), square.mean()
+    return np.array([first, 2.0 * second - 1.0, 4.0 * (square * cosine).mean() - 3.0 * first])
