@@ -70,7 +70,7 @@ def test_large_graphs_take_the_cheaper_way(monkeypatch, caplog):
     graph = synthetic(0.3)
     with caplog.at_level("INFO"):
         solution = Auto()(graph)
-    assert "belief propagation alone" in caplog.text
+    assert "the network alone" in caplog.text
     assert angular_mse(solution.angles, graph.angles) < 1e-8
 
 
@@ -104,8 +104,16 @@ def test_works_without_a_part(part):
 
 def test_candidates_that_agree_end_the_search(caplog):
     with caplog.at_level("DEBUG"):
-        Auto()(synthetic(0.2, 0.1))
+        Auto(without="network")(synthetic(0.2, 0.1))
     assert "auto: cemp" in caplog.text
+    assert "auto: belief" not in caplog.text
+
+
+def test_the_network_takes_the_place_of_cemp_and_belief_propagation(caplog):
+    with caplog.at_level("DEBUG"):
+        Auto()(synthetic(0.2, 0.1))
+    assert "auto: network" in caplog.text
+    assert "auto: cemp" not in caplog.text
     assert "auto: belief" not in caplog.text
 
 

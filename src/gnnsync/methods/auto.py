@@ -11,14 +11,15 @@ The pipeline on a graph with k groups (small = at most 200,000 edges; extended =
       │
       ├─ candidates, each improved by a local search                        robust/noise/
       │    cycles    the certified angles                   small           robust/cycles/
+      │    network   trained belief propagation             any             robust/unrolled/
       │    growth    cores extended node by node            extended, k > 1 robust/geometric/growth
       │    gnc       graduated non-convexity                small           gnc
-      │    cemp      spectral, edges weighted by triangles  small, k = 1    cemp
+      │    cemp      spectral, edges weighted by triangles  extended, k = 1 cemp
       │    spectral  separated eigenvectors                 small, k > 1    robust/initialisation
-      │    belief    belief propagation                     any             robust/belief/
-      │    (growth, cemp, spectral and belief not if cycles certify more than 90 %; growth alone
-      │    if two cores agree; no belief propagation if two candidates agree; a candidate that
-      │    agrees with a better one is dropped)                             robust/comparison
+      │    On extended graphs with k > 1 the network is the first, and the only one if it explains
+      │    all parts alike; growth is the last if two cores agree. Elsewhere the network is the
+      │    last, and left out if two others agree. All but gnc are left out if cycles certify more
+      │    than 90 %. A candidate that agrees with a better one is dropped.  robust/pool
       │
       ├─ rotate regions of the best two candidates          extended        robust/geometric/
       ├─ choose the candidate of greatest evidence                          robust/noise/mixture
@@ -56,7 +57,6 @@ from gnnsync.methods.robust.belief.propagation import (
     propagate,
 )
 from gnnsync.methods.robust.closures.problem import is_pose_graph
-from gnnsync.methods.robust.comparison import best_two_agree, fits_agree
 from gnnsync.methods.robust.confidence.node_confidence import node_confidence
 from gnnsync.methods.robust.cycles.certificate import certified_estimate, certify
 from gnnsync.methods.robust.geometric.growth import grow_from_cores
@@ -64,16 +64,18 @@ from gnnsync.methods.robust.geometric.regions import is_extended
 from gnnsync.methods.robust.geometric.rotation import rotate_regions
 from gnnsync.methods.robust.initialisation import initial_angles
 from gnnsync.methods.robust.noise.law import LAPLACE
-from gnnsync.methods.robust.noise.local_search import improve, rough_fit
 from gnnsync.methods.robust.noise.mixture import MixtureFit, coarse_likelihood, fit_mixture
 from gnnsync.methods.robust.noise.noisy_nodes import place_noisy_nodes
+from gnnsync.methods.robust.pool import Pool
 from gnnsync.methods.robust.stages import stage
+from gnnsync.methods.robust.unrolled.evenness import is_even
+from gnnsync.methods.robust.unrolled.forward import solve_unrolled
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray
 
 log = logging.getLogger(__name__)
 
-# Parts that `Auto.without` can switch off.
+# Parts that `Auto.without` can switch off; belief propagation takes the place of the network.
 PARTS = (
     "closures",
     "cycles",
@@ -81,7 +83,7 @@ PARTS = (
     "gnc",
     "cemp",
     "spectral",
-    "belief",
+    "network",
     "local_search",
     "regions",
     "laws",
@@ -103,16 +105,14 @@ _LAWS = {4.0: 0.0, 1.0: 0.0, LAPLACE: 0.3}
 _LAW_ITERATIONS, _LAW_MARGIN = 6, 0.1
 # Share of nodes certified by cycles above which further candidates are not needed,
 _ENOUGH_CERTIFIED = 0.9
-# and above which belief propagation starts from them (for k > 1 they are the result).
+# and above which the network starts from them (for k > 1 they are the result).
 _MANY_CERTIFIED = 0.3
 # Share of outliers below which no other angles can explain as many edges as certified ones.
 _MINORITY = 0.5
 # Candidates of greatest evidence whose regions are rotated.
 _ROTATED = 2
-# Sweeps and tolerance of belief propagation for a candidate, which the local search makes exact.
+# Sweeps and tolerance of belief propagation for a candidate.
 _CANDIDATE_SWEEPS, _ROUGH_MESSAGES = 6, 5e-3
-# Rounds of the local search of a candidate.
-_SEARCH_ROUNDS = 10
 # Most sweeps for the posterior of k > 1 groups, each of which costs k times as much.
 _FEW_SWEEPS = 12
 # Noise at which candidates are compared a second time (see `_choose`), and the log likelihood per
@@ -124,13 +124,13 @@ _COARSE_SIGMA, _COARSE_GAIN = 0.1, 0.05
 class Auto(ClassicalMethod):
     """Robust synchronization without parameters: noise level, noise law and method are estimated.
 
-    Candidates come from closed cycles, graduated non-convexity and belief propagation, for k = 1
-    from CEMP, for k > 1 from separated eigenvectors and, on extended graphs, from growing cores.
-    Each is improved by a local search under the mixture model; on extended graphs regions of the
-    best two are rotated. The candidate of greatest evidence (the likelihood of the offsets with the
-    angles integrated out) is kept, and the noise law is chosen in the same way. Nodes that the
-    offsets leave open take their posterior mean. A pose graph, whose trusted edges join its nodes,
-    is solved by `GNCAngles`. For k > 1 closed cycles that certify many angles
+    Candidates come from closed cycles, graduated non-convexity and a trained network that passes
+    beliefs, on extended graphs from CEMP (k = 1) or from growing cores (k > 1), for k > 1 also from
+    separated eigenvectors. Each is improved by a local search under the mixture model; on extended
+    graphs regions of the best two are rotated. The candidate of greatest evidence (the likelihood
+    of the offsets with the angles integrated out) is kept, and the noise law is chosen in the same
+    way. Nodes that the offsets leave open take their posterior mean. A pose graph, whose trusted
+    edges join its nodes, is solved by `GNCAngles`. For k > 1 closed cycles that certify many angles
     are the result: the evidence cannot decide which group a detached region belongs to. The module
     docstring has a picture.
 
@@ -161,7 +161,7 @@ class Auto(ClassicalMethod):
                 return GNCAngles().estimate(graph, 1, rng)
         certificate = None
         if graph.num_edges > LARGE_GRAPH_EDGES:
-            log.info("auto: %d edges, so belief propagation alone", graph.num_edges)
+            log.info("auto: %d edges, so the network alone", graph.num_edges)
         elif self._uses("cycles"):
             with stage("auto: closed cycles"):
                 certificate = certify(graph, k, max_paths=self.max_paths)
@@ -212,46 +212,71 @@ class Auto(ClassicalMethod):
         certificate: Certificate | None,
     ) -> list[Candidate]:
         """Names and fits of the candidates, regions rotated."""
-        start, known, share = initial_angles(graph, k, rng), None, 0.0
         small = graph.num_edges <= LARGE_GRAPH_EDGES
         extended = small and is_extended(graph, rng)
-        pool = _Pool(graph, search=self._uses("local_search"))
+        pool = Pool(graph, search=self._uses("local_search"))
+        known, share = None, 0.0
         if certificate is not None:
             pool.add("cycles", certificate[0])
             share = _share(certificate)
             if share > _MANY_CERTIFIED:
-                start, known = certificate
+                known = np.where(certificate[1], certificate[0], np.nan)
             if share == 1.0 and pool.fits["cycles"].eta < _MINORITY:
                 small = extended = False  # nothing is left to search
         more = share <= _ENOUGH_CERTIFIED
-        if more and extended and k > 1 and self._uses("growth"):
-            with stage("auto: growth"):
-                fit, certain = grow_from_cores(graph, k, rng)
-            pool.fits["growth"] = fit
-            if certain:
-                pool.fits = {"growth": fit}
-                more = small = False
+        if more and extended and k > 1:
+            more = small = not self._spread(pool, k, rng)
         if small and self._uses("gnc"):
             with stage("auto: gnc"):
                 pool.add("gnc", GNC().anneal(graph, k, rng))
-        if more and small and k == 1 and self._uses("cemp"):
+        cemp = extended or not self._uses("network")  # elsewhere the network does better, as fast
+        if more and small and k == 1 and cemp and self._uses("cemp"):
             with stage("auto: cemp"):
                 pool.add("cemp", CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1))
         if more and small and k > 1 and self._uses("spectral"):
             with stage("auto: spectral"):
-                pool.add("spectral", start)
-        if more and ((self._uses("belief") and not pool.agreed()) or not pool.fits):
-            with stage("auto: belief"):
-                sweeps = min(self.sweeps, _CANDIDATE_SWEEPS)
-                found = propagate(graph, start, sweeps=sweeps, tol=_ROUGH_MESSAGES, known=known)
-                pool.add("belief", found.modes())
+                pool.add("spectral", initial_angles(graph, k, rng))
+        if (more and not pool.agreed()) or not pool.fits:
+            self._propagate(pool, k, rng, known)
         candidates = sorted(pool.fits.items(), key=_evidence, reverse=True)
         if extended and self._uses("regions"):
             with stage("auto: regions"):
-                candidates[:_ROTATED] = [
-                    (name, rotate_regions(graph, fit, rng)) for name, fit in candidates[:_ROTATED]
-                ]
+                best = candidates[:_ROTATED]
+                candidates[:_ROTATED] = [(name, rotate_regions(graph, f, rng)) for name, f in best]
         return candidates
+
+    def _spread(self, pool: Pool, k: int, rng: np.random.Generator) -> bool:
+        """Candidates of k > 1 groups that spread over an extended graph; whether they suffice."""
+        if self._uses("network"):
+            self._propagate(pool, k, rng, None)
+            if "network" in pool.fits and is_even(pool.graph, pool.fits["network"]):
+                pool.fits = {"network": pool.fits["network"]}
+                return True
+        if not self._uses("growth"):
+            return False
+        with stage("auto: growth"):
+            pool.fits["growth"], certain = grow_from_cores(pool.graph, k, rng)
+        if certain:
+            pool.fits.pop("cycles", None)
+        return certain
+
+    def _propagate(
+        self, pool: Pool, k: int, rng: np.random.Generator, known: FloatArray | None
+    ) -> None:
+        """Add the network's candidate, or belief propagation's; `known` (n, k) is NaN elsewhere."""
+        graph = pool.graph
+        if not self._uses("network"):
+            with stage("auto: belief"):
+                start, sure = initial_angles(graph, k, rng), None
+                if known is not None:
+                    sure = np.isfinite(known)
+                    start = np.where(sure, known, start)
+                sweeps = min(self.sweeps, _CANDIDATE_SWEEPS)
+                found = propagate(graph, start, sweeps=sweeps, tol=_ROUGH_MESSAGES, known=sure)
+                pool.add("belief", found.modes())
+        elif "network" not in pool.tried:
+            with stage("auto: network"):
+                pool.add("network", solve_unrolled(graph, k, rng, known=known).modes())
 
     def _final_angles(
         self, graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator
@@ -270,41 +295,6 @@ class Auto(ClassicalMethod):
         elif not self._uses("placement"):
             return fit.angles, None
         return final_angles(graph, fit, posterior), posterior
-
-
-class _Pool:
-    """Candidates found so far: fits by name, without those that repeat another one.
-
-    Args:
-        graph: the measurements.
-        search: whether candidates are improved by moves of single nodes.
-    """
-
-    def __init__(self, graph: MeasurementGraph, *, search: bool) -> None:
-        self.graph, self.search = graph, search
-        self.fits: dict[str, MixtureFit] = {}
-        self._repeated = False
-
-    def add(self, name: str, angles: FloatArray) -> None:
-        """Fit angles (n, k) and keep the fit unless a better one agrees with it."""
-        fit = rough_fit(self.graph, angles)
-        if not self._known(fit):
-            rounds = _SEARCH_ROUNDS if self.search else 0
-            fit = improve(self.graph, fit, rounds=rounds, known=self._known)
-        if self._known(fit):
-            self._repeated = True
-        else:
-            self.fits[name] = fit
-
-    def agreed(self) -> bool:
-        """Whether two candidates found in different ways agree: others are then not needed."""
-        return self._repeated or best_two_agree(list(self.fits.values()))
-
-    def _known(self, fit: MixtureFit) -> bool:
-        """Whether a better candidate agrees with the fit."""
-        return any(
-            fit.evidence < other.evidence and fits_agree(fit, other) for other in self.fits.values()
-        )
 
 
 def _choose(graph: MeasurementGraph, candidates: list[Candidate]) -> Candidate:

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.robust.belief.messages import point_estimates
 from gnnsync.methods.robust.belief.propagation import Posterior
-from gnnsync.methods.robust.unrolled.start import PreparedGraph
+from gnnsync.methods.robust.unrolled.start import (
+    PreparedGraph,
+    prepare,
+    seed_problem,
+    with_solved_seed,
+)
 from gnnsync.methods.robust.unrolled.sweeps import Noise, Propagation
-from gnnsync.methods.robust.unrolled.weights import Perceptron, Weights
+from gnnsync.methods.robust.unrolled.weights import Perceptron, Weights, shipped_weights
 from gnnsync.typing import FloatArray
 
 # Bound of the logit of the inlier share.
@@ -22,6 +29,33 @@ _MOST_NODES, _MOST_DEGREE = 500.0, 150.0
 _LEAST_SHARE = 1e-3
 
 
+def solve_unrolled(
+    graph: MeasurementGraph,
+    k: int,
+    rng: np.random.Generator,
+    *,
+    known: FloatArray | None = None,
+    weights: Weights | None = None,
+) -> Posterior:
+    """Marginals of the angles of a graph; a seed of k > 1 groups is solved before the rest.
+
+    Args:
+        graph: a connected graph.
+        k: number of groups.
+        rng: for the start vectors of the eigensolver.
+        known: (n, k) anchors, NaN where an angle is unknown.
+        weights: by default those that come with the package.
+    """
+    weights = weights or shipped_weights()
+    prepared = prepare(graph, k, rng=rng, known=known)
+    seed = seed_problem(prepared, rng)
+    if seed is not None:
+        found = unrolled_posterior(seed, weights)
+        means = point_estimates(found.marginals, found.origin)[1]
+        prepared = with_solved_seed(prepared, means)
+    return unrolled_posterior(prepared, weights)
+
+
 def unrolled_posterior(
     prepared: PreparedGraph, weights: Weights, sweeps: int | None = None
 ) -> Posterior:
@@ -30,7 +64,7 @@ def unrolled_posterior(
     Args:
         prepared: n nodes, m edges, k groups.
         weights: of the trained network.
-        sweeps: by default T, times k - 1 for k > 2, and those in which beliefs spread from a seed.
+        sweeps: by default `num_sweeps`.
     """
     count = sweeps or num_sweeps(prepared, weights)
     state = Propagation(prepared, weights.bins, weights.first)
@@ -45,8 +79,10 @@ def unrolled_posterior(
 
 
 def num_sweeps(prepared: PreparedGraph, weights: Weights) -> int:
-    """T, more for k > 2, and those in which beliefs spread from a seed on extended graphs."""
-    return weights.num_layers * max(1, prepared.k - 1) + prepared.sweeps
+    """T, more for k > 2; or T and those in which beliefs spread from a seed, solved before."""
+    if prepared.sweeps:
+        return weights.num_layers + prepared.sweeps
+    return weights.num_layers * max(1, prepared.k - 1)
 
 
 def _noise(perceptron: Perceptron, about: FloatArray, state: Propagation) -> Noise:

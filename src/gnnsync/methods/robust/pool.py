@@ -1,0 +1,49 @@
+"""Candidates for the solution of a graph, each improved by a local search."""
+
+from __future__ import annotations
+
+from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.robust.comparison import best_two_agree, fits_agree
+from gnnsync.methods.robust.noise.local_search import improve, rough_fit
+from gnnsync.methods.robust.noise.mixture import MixtureFit
+from gnnsync.typing import FloatArray
+
+# Rounds of the local search of a candidate.
+_SEARCH_ROUNDS = 10
+
+
+class Pool:
+    """Candidates found so far: fits by name, without those that repeat another one.
+
+    Args:
+        graph: the measurements.
+        search: whether candidates are improved by moves of single nodes.
+    """
+
+    def __init__(self, graph: MeasurementGraph, *, search: bool) -> None:
+        self.graph, self.search = graph, search
+        self.fits: dict[str, MixtureFit] = {}
+        self.tried: set[str] = set()
+        self._repeated = False
+
+    def add(self, name: str, angles: FloatArray) -> None:
+        """Fit angles (n, k) and keep the fit unless a better one agrees with it."""
+        self.tried.add(name)
+        fit = rough_fit(self.graph, angles)
+        if not self._known(fit):
+            rounds = _SEARCH_ROUNDS if self.search else 0
+            fit = improve(self.graph, fit, rounds=rounds, known=self._known)
+        if self._known(fit):
+            self._repeated = True
+        else:
+            self.fits[name] = fit
+
+    def agreed(self) -> bool:
+        """Whether two candidates found in different ways agree: others are then not needed."""
+        return self._repeated or best_two_agree(list(self.fits.values()))
+
+    def _known(self, fit: MixtureFit) -> bool:
+        """Whether a better candidate agrees with the fit."""
+        return any(
+            fit.evidence < other.evidence and fits_agree(fit, other) for other in self.fits.values()
+        )
