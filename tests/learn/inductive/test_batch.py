@@ -44,6 +44,15 @@ def test_weights_are_relative_and_the_unknown_is_marked():
     assert not batch.known.any()
 
 
+def test_the_scale_of_the_weights_does_not_matter():
+    graph = noisy_graph(0)
+    weight = np.random.default_rng(0).uniform(1, 9, graph.num_edges)
+    one, other = (collate([prepared(0, weight=scale * weight)]) for scale in (1.0, 100.0))
+    torch.testing.assert_close(one.degree, other.degree)
+    torch.testing.assert_close(one.weight, other.weight)
+    assert one.degree.sum().item() == 2 * graph.num_edges
+
+
 def test_moving_keeps_everything():
     batch = collate([prepared(0)])
     moved = batch.to("cpu")

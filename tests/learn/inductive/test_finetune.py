@@ -24,7 +24,7 @@ def test_the_loss_falls_and_the_best_state_is_kept(loss, k):
     graph = synthetic(0.3, 0.1, k=k, n=40, p=0.5)
     batch, network = prepared(graph, k), UnrolledPropagation(layers=3)
     before = copy.deepcopy(network.state_dict())
-    tuned, losses = finetuned(network, graph, batch, loss=loss, steps=6)
+    tuned, losses = finetuned(network, graph, batch, loss=loss, steps=6, lr=1e-3)
     assert len(losses) == 7
     assert min(losses) < losses[0]
     again = finetuned(tuned, graph, batch, loss=loss, steps=1)[1][0]

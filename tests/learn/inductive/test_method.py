@@ -167,6 +167,16 @@ def test_weights_of_edges_matter():
     assert np.mean(weighted) < 0.8 * np.mean(plain)
 
 
+def test_the_scale_of_the_weights_does_not_matter():
+    graph, rng = synthetic(0.5, 0.1, n=60, p=0.3), np.random.default_rng(0)
+    weight = rng.uniform(0.5, 2.0, graph.num_edges)
+    one, other = (
+        GNNSyncInductive(polish=False)(graph.replace(weight=scale * weight)).angles
+        for scale in (1.0, 50.0)
+    )
+    assert angular_mse(one, other) < 1e-6
+
+
 def test_other_weights_layers_and_seeds(weights):
     graph = synthetic(0.4, 0.1, n=60, p=0.4)
     method = GNNSyncInductive(weights=weights, layers=25, polish=False)

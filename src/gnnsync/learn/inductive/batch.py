@@ -106,7 +106,7 @@ def collate(graphs: Sequence[PreparedGraph]) -> GraphBatch:
         start=joined([item.start for item in graphs], torch.float64),
         sure=joined([item.sure for item in graphs]),
         sweeps=max(item.sweeps for item in graphs),
-        degree=joined([item.graph.degree for item in graphs]),
+        degree=joined([item.degree for item in graphs]),
         weight=joined([_relative_weight(item.graph) for item in graphs]),
         weighted=any(item.graph.weight is not None for item in graphs),
         trusted=joined([item.graph.edge_trusted for item in graphs]),

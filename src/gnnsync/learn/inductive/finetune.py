@@ -24,7 +24,7 @@ def finetuned(
     *,
     loss: str = "upset",
     steps: int = 30,
-    lr: float = 1e-3,
+    lr: float = 1e-4,
     sweeps: int | None = None,
 ) -> tuple[UnrolledPropagation, list[float]]:
     """A copy of the network, trained by Adam on one graph, and the losses before every step.

@@ -78,7 +78,7 @@ class GNNSyncInductive(ClassicalMethod):
     finetune: bool = False
     finetune_loss: str = "upset"
     finetune_steps: int = 30
-    finetune_lr: float = 1e-3
+    finetune_lr: float = 1e-4
     anchors: Anchors = field(default_factory=NoAnchors)
     device: str = "cpu"
 
@@ -133,7 +133,7 @@ class GNNSyncInductive(ClassicalMethod):
             known: (n, k) anchors, NaN where an angle is unknown.
         """
         network = stored_network(self.weights, self.device)
-        prepared = prepare(graph, k, rng=rng, known=known)
+        prepared = _prepared(network, graph, k, rng, known, self.device)
         batch = collate([prepared]).to(self.device)
         sweeps = self.layers or network.num_sweeps(batch)
         losses = {}

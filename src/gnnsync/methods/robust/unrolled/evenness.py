@@ -35,7 +35,8 @@ def dispersion(graph: MeasurementGraph, fit: MixtureFit) -> float:
     certain. Where regions that were solved apart do not fit together, few edges between them are
     explained, and the dispersion is larger.
     """
-    degree = np.maximum(graph.degree, 1.0)
+    count = np.bincount(graph.edge_index.ravel(), minlength=graph.num_nodes)
+    degree = np.maximum(count, 1.0)
     total = 0.0
     for member in fit.membership.T:
         share = member.mean()

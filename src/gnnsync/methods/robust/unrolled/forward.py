@@ -102,7 +102,7 @@ def _noise(perceptron: Perceptron, about: FloatArray, state: Propagation) -> Noi
 def _fixed_features(prepared: PreparedGraph) -> FloatArray:
     """Invariants (F,) of the graph that do not change from sweep to sweep."""
     graph = prepared.graph
-    first, second = np.log(np.maximum(graph.degree, 1.0))[graph.edge_index]
+    first, second = np.log(np.maximum(prepared.degree, 1.0))[graph.edge_index]
     degree = 2.0 * graph.num_edges / graph.num_nodes
     return np.array(
         [

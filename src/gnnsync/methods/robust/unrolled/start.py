@@ -47,6 +47,12 @@ class PreparedGraph:
         """Number of groups."""
         return self.start.shape[1]
 
+    @property
+    def degree(self) -> FloatArray:
+        """Number (n,) of edges at each node, whatever their weights."""
+        count = np.bincount(self.graph.edge_index.ravel(), minlength=self.graph.num_nodes)
+        return count.astype(np.float64)
+
 
 def prepare(
     graph: MeasurementGraph,

@@ -130,7 +130,7 @@ class Propagation:
     def _first_belief(self, prepared: PreparedGraph, agreement: FloatArray, first: Table) -> Table:
         """Log beliefs (k, n, B) around the initial angles."""
         total = sum(at_end @ agreement.T for at_end in self._at_end)
-        mean = np.maximum(total, 0.0).T / np.sqrt(np.maximum(prepared.graph.degree, 1.0))
+        mean = np.maximum(total, 0.0).T / np.sqrt(np.maximum(prepared.degree, 1.0))
         constant, slope = np.logaddexp(0.0, first.astype(np.float64))
         belief = ((constant + slope * mean) * prepared.sure)[..., None] * self._bump
         return self._anchored(belief.astype(np.float32))
@@ -273,7 +273,7 @@ class Propagation:
 def _arc_features(prepared: PreparedGraph) -> Table:
     """Invariants (F, 2, m) of arcs that stay: degrees of both ends, weight, triangles."""
     graph, weight = prepared.graph, _relative_weight(prepared)
-    degree = 0.5 * np.log(np.maximum(graph.degree, 1.0))[graph.edge_index] - 1.5
+    degree = 0.5 * np.log(np.maximum(prepared.degree, 1.0))[graph.edge_index] - 1.5
     rows = [degree[::-1], degree]
     rows += [np.stack([row, row]) for row in (np.log(weight), *prepared.cycles.T)]
     return np.stack(rows).astype(np.float32)
