@@ -22,6 +22,9 @@ _RESOLVED_SIGMA = 0.07
 # Most sweeps and tolerance of the posterior. 9 sweeps suffice at σ = .1; at σ = .3 on preferential
 # graphs the MSE is .177 after 21 sweeps (tolerance 3e-3), .304 after 11 (5e-3), .173 after 40.
 _SWEEPS, _TOLERANCE = 24, 3e-3
+# Evidence per angle below which the bootstrap, half a second at 3,000 edges, is worth its time:
+# above it 98 % of the nodes and more were right on geometric graphs, maps and small worlds.
+_DOUBTFUL_EVIDENCE = 3.0
 # EM iterations for the noise at the final angles, which are not moved any more.
 _FINAL_ITERATIONS = 1
 
@@ -46,8 +49,9 @@ def polished(graph: MeasurementGraph, found: Posterior, rng: np.random.Generator
     final = fit_mixture(graph, angles, like=fit, move=False, max_iterations=_FINAL_ITERATIONS)
     if posterior is not None:
         mass = posterior.mass_near(angles, NODE_TOLERANCE).prod(axis=1)
+    doubtful = fit.evidence < _DOUBTFUL_EVIDENCE * fit.angles.size
     confidence = node_confidence(
-        graph, final, rng, evidence=fit.evidence, mass=mass, resample=False
+        graph, final, rng, evidence=fit.evidence, mass=mass, resample=doubtful
     )
     return Estimate(
         angles,
