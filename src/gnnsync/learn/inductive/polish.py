@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from gnnsync.angles import wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import Estimate
+from gnnsync.methods.robust.belief.messages import point_estimates
 from gnnsync.methods.robust.belief.propagation import (
     Posterior,
     final_angles,
@@ -13,7 +15,7 @@ from gnnsync.methods.robust.belief.propagation import (
 )
 from gnnsync.methods.robust.confidence.node_confidence import node_confidence
 from gnnsync.methods.robust.noise.local_search import local_search
-from gnnsync.methods.robust.noise.mixture import fit_mixture
+from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
 from gnnsync.solution import NODE_TOLERANCE
 
 # σ from which the bins of the posterior resolve the noise: below it, on Erdős–Rényi and
@@ -25,6 +27,9 @@ _SWEEPS, _TOLERANCE = 24, 3e-3
 # Evidence per angle below which the bootstrap, half a second at 3,000 edges, is worth its time:
 # above it 98 % of the nodes and more were right on geometric graphs, maps and small worlds.
 _DOUBTFUL_EVIDENCE = 3.0
+# Mean resultant length of a marginal with one mode only (those of geometric graphs are wide, since
+# errors are shared), and distance in radians within which its mean agrees with the fitted angle.
+_ONE_MODE_LENGTH, _AGREEMENT = 0.8, 0.1
 # EM iterations for the noise at the final angles, which are not moved any more.
 _FINAL_ITERATIONS = 1
 
@@ -34,7 +39,8 @@ def polished(graph: MeasurementGraph, found: Posterior, rng: np.random.Generator
 
     Exact inliers give exact angles. With noise, belief propagation on finer bins goes on from the
     fit, with its noise and with the density of the angles; nodes whose marginal is narrow keep the
-    fitted angle, the others take the mean of their marginal.
+    fitted angle, the others take the mean of their marginal. If all marginals of the network have
+    one mode and agree with the fit, nothing is left to find out.
 
     Args:
         graph: the measurements.
@@ -44,8 +50,10 @@ def polished(graph: MeasurementGraph, found: Posterior, rng: np.random.Generator
     fit = local_search(graph, found.modes())
     posterior, mass = None, None
     if fit.sigma >= _RESOLVED_SIGMA:
-        posterior = propagate(graph, fit.angles, like=fit, sweeps=_SWEEPS, tol=_TOLERANCE)
-    angles = final_angles(graph, fit, posterior)
+        posterior = found
+        if not _settled(fit, found):
+            posterior = propagate(graph, fit.angles, like=fit, sweeps=_SWEEPS, tol=_TOLERANCE)
+    angles = fit.angles if posterior is found else final_angles(graph, fit, posterior)
     final = fit_mixture(graph, angles, like=fit, move=False, max_iterations=_FINAL_ITERATIONS)
     if posterior is not None:
         mass = posterior.mass_near(angles, NODE_TOLERANCE).prod(axis=1)
@@ -62,3 +70,10 @@ def polished(graph: MeasurementGraph, found: Posterior, rng: np.random.Generator
         node_confidence=confidence,
         diagnostics={"eta": fit.eta, "sigma": fit.sigma, "evidence": fit.evidence},
     )
+
+
+def _settled(fit: MixtureFit, found: Posterior) -> bool:
+    """Whether every marginal has one mode, with its mean near the fitted angle."""
+    _, mean, length = point_estimates(found.marginals, found.origin)
+    near = np.abs(wrap(mean - fit.angles)) < _AGREEMENT
+    return bool((near & (length > _ONE_MODE_LENGTH)).all())
