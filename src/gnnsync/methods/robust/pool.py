@@ -39,8 +39,14 @@ class Pool:
             self.fits[name] = fit
 
     def agreed(self) -> bool:
-        """Whether two candidates found in different ways agree: others are then not needed."""
-        return self._repeated or best_two_agree(list(self.fits.values()))
+        """Whether two candidates found in different ways agree: others are then not needed.
+
+        Not if their evidence is below 0, which is that of all edges being outliers: candidates that
+        start from the same eigenvectors can agree on a wrong solution (k = 4, η = 0.3).
+        """
+        fits = list(self.fits.values())
+        explained = any(fit.evidence > 0.0 for fit in fits)
+        return explained and (self._repeated or best_two_agree(fits))
 
     def _known(self, fit: MixtureFit) -> bool:
         """Whether a better candidate agrees with the fit."""
