@@ -25,7 +25,7 @@ WATCHING_CALLBACKS = frozenset(
     f"{package}.{name}"
     for package, names in (
         ("gnnsync.learn.callbacks", "JobCheckpoint KeepFreedMemory LossCurve StepProgress"),
-        ("gnnsync.learn.inductive.callbacks", "TrainingCheckpoint TrainingProgress"),
+        ("gnnsync.learn.inductive.training.callbacks", "TrainingCheckpoint TrainingProgress"),
         *(
             (
                 package,

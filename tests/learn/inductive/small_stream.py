@@ -14,7 +14,7 @@ from pytorch_lightning import Callback, LightningDataModule, Trainer
 from gnnsync import MeasurementGraph
 from gnnsync.learn.inductive.batch import GraphBatch, collate
 from gnnsync.learn.inductive.network import UnrolledPropagation
-from gnnsync.learn.inductive.training import InductiveTraining
+from gnnsync.learn.inductive.training.method import InductiveTraining
 from gnnsync.methods.robust.unrolled.start import prepare
 
 NETWORK = partial(UnrolledPropagation, layers=3, bins=16, hidden=4)

@@ -15,8 +15,8 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from gnnsync.learn.inductive.batch import GraphBatch
-from gnnsync.learn.inductive.loss import InductiveLoss, directions, graph_mse
 from gnnsync.learn.inductive.network import UnrolledPropagation
+from gnnsync.learn.inductive.training.loss import InductiveLoss, directions, graph_mse
 from gnnsync.learn.inductive.weights import network_arguments
 from gnnsync.learn.module import OptimizerFactory, SchedulerFactory
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gnnsync.errors import ParameterError
-from gnnsync.learn.inductive.schedule import WarmingAverage, WarmupCosine
+from gnnsync.learn.inductive.training.schedule import WarmingAverage, WarmupCosine
 
 
 def test_the_rate_grows_then_falls_to_its_end():

@@ -25,12 +25,12 @@ from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.files import write_text
 from gnnsync.learn.callbacks import LAST_CHECKPOINT
-from gnnsync.learn.inductive.card import model_card
-from gnnsync.learn.inductive.loss import InductiveLoss
 from gnnsync.learn.inductive.method import GNNSyncInductive
-from gnnsync.learn.inductive.module import CellMeans, InductiveModule
 from gnnsync.learn.inductive.network import UnrolledPropagation
-from gnnsync.learn.inductive.recording import METRICS, MetricsFile, replay
+from gnnsync.learn.inductive.training.card import model_card
+from gnnsync.learn.inductive.training.loss import InductiveLoss
+from gnnsync.learn.inductive.training.module import CellMeans, InductiveModule
+from gnnsync.learn.inductive.training.recording import METRICS, MetricsFile, replay
 from gnnsync.learn.inductive.weights import load_weights, network_arguments, save_weights
 from gnnsync.learn.module import OptimizerFactory, SchedulerFactory
 from gnnsync.learn.training.checkpoint import CheckpointError

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gnnsync.learn.inductive.batch import collate
-from gnnsync.learn.inductive.loss import InductiveLoss, graph_mse
+from gnnsync.learn.inductive.training.loss import InductiveLoss, graph_mse
 from gnnsync.methods.robust.unrolled.start import prepare
 from gnnsync.metrics import angular_mse
 from tests.learn.inductive.small_stream import NETWORK, batch_of, noisy_graph

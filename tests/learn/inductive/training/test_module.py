@@ -9,9 +9,9 @@ import pytest
 import torch
 from pytorch_lightning import Callback, Trainer
 
-from gnnsync.learn.inductive.callbacks import TrainingCheckpoint
-from gnnsync.learn.inductive.loss import InductiveLoss
-from gnnsync.learn.inductive.module import InductiveModule
+from gnnsync.learn.inductive.training.callbacks import TrainingCheckpoint
+from gnnsync.learn.inductive.training.loss import InductiveLoss
+from gnnsync.learn.inductive.training.module import InductiveModule
 from gnnsync.learn.inductive.weights import load_weights
 from gnnsync.methods.base import RunContext
 from tests.learn.inductive.small_stream import NETWORK, SmallStream, small_training

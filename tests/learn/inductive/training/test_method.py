@@ -16,8 +16,8 @@ from gnnsync.data.stream.datamodule import StreamDataModule
 from gnnsync.data.stream.draw import GraphLaw
 from gnnsync.data.stream.held_out import Cell
 from gnnsync.errors import ParameterError
-from gnnsync.learn.inductive.callbacks import TrainingCheckpoint, TrainingProgress
-from gnnsync.learn.inductive.schedule import WarmupCosine
+from gnnsync.learn.inductive.training.callbacks import TrainingCheckpoint, TrainingProgress
+from gnnsync.learn.inductive.training.schedule import WarmupCosine
 from gnnsync.learn.inductive.weights import load_weights, read_metadata
 from gnnsync.learn.training import CheckpointError
 from gnnsync.methods.base import ReplicaMethod, RunContext
