@@ -19,12 +19,12 @@ from gnnsync.errors import (
 )
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.anchors import Anchors, NoAnchors, anchored
-from gnnsync.learn.inductive.batch import GraphBatch, collate
+from gnnsync.learn.inductive.batch import collate
 from gnnsync.learn.inductive.calibration import calibrated_estimate
 from gnnsync.learn.inductive.finetune import LOSSES, finetuned
 from gnnsync.learn.inductive.network import UnrolledPropagation
+from gnnsync.learn.inductive.passes import Pass, network_pass
 from gnnsync.learn.inductive.polish import polished
-from gnnsync.learn.inductive.propagation import State
 from gnnsync.learn.inductive.weights import load_weights
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.robust.belief.messages import point_estimates
@@ -133,25 +133,23 @@ class GNNSyncInductive(ClassicalMethod):
             known: (n, k) anchors, NaN where an angle is unknown.
         """
         network = stored_network(self.weights, self.device)
-        prepared = _prepared(network, graph, k, rng, known, self.device)
-        batch = collate([prepared]).to(self.device)
-        sweeps = self.layers or network.num_sweeps(batch)
+        solve = network_pass(network, self.device)
+        prepared = _prepared(solve, graph, k, rng, known)
         losses = {}
         if self.finetune:
             network, values = finetuned(
                 network,
                 graph,
-                batch,
+                collate([prepared]).to(self.device),
                 loss=self.finetune_loss,
                 steps=self.finetune_steps,
                 lr=self.finetune_lr,
-                sweeps=sweeps,
+                sweeps=self.layers,
             )
+            solve = network_pass(network, self.device)
             losses = {"first_loss": values[0], "loss": min(values)}
-        with torch.inference_mode():
-            state = network.final(batch, sweeps)
-        found = posterior(network, state, batch, sweeps)
-        estimate = polished(graph, found, rng) if self.polish else plain_estimate(found, state)
+        found, inlier = solve(prepared, self.layers)
+        estimate = polished(graph, found, rng) if self.polish else _plain(found, inlier)
         estimate = replace(estimate, diagnostics={**estimate.diagnostics, **losses})
         return estimate, prepared.sweeps > 0
 
@@ -200,44 +198,24 @@ class GivenAnchors:
 
 
 def _prepared(
-    network: UnrolledPropagation,
+    solve: Pass,
     graph: MeasurementGraph,
     k: int,
     rng: np.random.Generator,
     known: FloatArray | None,
-    device: str,
 ) -> PreparedGraph:
     """The graph with its initialisation, in which a seed of k > 1 groups is solved already."""
     prepared = prepare(graph, k, rng=rng, known=known)
     seed = seed_problem(prepared, rng)
     if seed is None:
         return prepared
-    batch = collate([seed]).to(device)
-    with torch.inference_mode():
-        moved = network.mean_directions(network.final(batch)).angle().double().cpu().numpy()
-    return with_solved_seed(prepared, seed.start + moved)
+    found, _ = solve(seed, None)
+    return with_solved_seed(prepared, point_estimates(found.marginals, found.origin)[1])
 
 
-def posterior(
-    network: UnrolledPropagation, state: State, batch: GraphBatch, sweeps: int
-) -> Posterior:
-    """The marginals of a single graph in float64."""
-    with torch.inference_mode():
-        marginals = network.marginals(state).double().cpu().numpy()
-    return Posterior(
-        marginals / marginals.sum(axis=2, keepdims=True),
-        batch.start.cpu().numpy(),
-        state.share[0].double().cpu().numpy(),
-        float(state.log_sigma[0].exp()),
-        sweeps,
-        0.0,
-    )
-
-
-def plain_estimate(found: Posterior, state: State) -> Estimate:
+def _plain(found: Posterior, inlier: FloatArray) -> Estimate:
     """Posterior means of the network's beliefs, with confidences from them."""
     angles = point_estimates(found.marginals, found.origin)[1]
-    inlier = state.membership.sum(1).clamp(0.0, 1.0).double().cpu().numpy()
     return Estimate(
         angles,
         iterations=found.sweeps,

@@ -59,7 +59,14 @@ def solve_unrolled(
 def unrolled_posterior(
     prepared: PreparedGraph, weights: Weights, sweeps: int | None = None
 ) -> Posterior:
-    """Marginals of the angles by T sweeps of learned belief propagation.
+    """The marginals of `unrolled_beliefs`."""
+    return unrolled_beliefs(prepared, weights, sweeps)[0]
+
+
+def unrolled_beliefs(
+    prepared: PreparedGraph, weights: Weights, sweeps: int | None = None
+) -> tuple[Posterior, FloatArray]:
+    """Marginals of the angles, and inlier probabilities (m,), by T sweeps of learned propagation.
 
     Args:
         prepared: n nodes, m edges, k groups.
@@ -75,7 +82,8 @@ def unrolled_posterior(
         state.sweep(_noise(weights.of_graph[layer], about, state), weights.of_arc[layer], about)
     marginals = state.marginals(float(np.exp(np.tanh(weights.last))))
     sigma = float(np.exp(state.log_sigma))
-    return Posterior(marginals, prepared.start, state.share, sigma, count, 0.0)
+    inlier = np.clip(state.membership.sum(axis=0), 0.0, 1.0).astype(np.float64)
+    return Posterior(marginals, prepared.start, state.share, sigma, count, 0.0), inlier
 
 
 def num_sweeps(prepared: PreparedGraph, weights: Weights) -> int:

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +84,11 @@ def read_weights(path: str | Path) -> Weights:
     with safe_open(path, framework="np") as content:
         arguments = json.loads(content.metadata()["network"])
         tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
+    return weights_from(arguments, tensors)
+
+
+def weights_from(arguments: Mapping[str, Any], tensors: Mapping[str, Table]) -> Weights:
+    """The weights of a network with these constructor arguments and parameters by name."""
     layers = range(1 if arguments["tied"] else arguments["layers"])
     return Weights(
         num_layers=arguments["layers"],
