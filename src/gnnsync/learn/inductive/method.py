@@ -149,9 +149,13 @@ class GNNSyncInductive(ClassicalMethod):
             solve = network_pass(network, self.device)
             losses = {"first_loss": values[0], "loss": min(values)}
         found, inlier = solve(prepared, self.layers)
-        estimate = polished(graph, found, rng) if self.polish else _plain(found, inlier)
+        extended = prepared.sweeps > 0
+        if self.polish:
+            estimate = polished(graph, found, rng, extended=extended)
+        else:
+            estimate = _plain(found, inlier)
         estimate = replace(estimate, diagnostics={**estimate.diagnostics, **losses})
-        return estimate, prepared.sweeps > 0
+        return estimate, extended
 
     def _by_components(
         self, graph: MeasurementGraph, k: int, seed: int, known: FloatArray

@@ -14,6 +14,7 @@ from gnnsync.methods.robust.belief.propagation import (
     propagate,
 )
 from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.geometric.rotation import rotate_regions
 from gnnsync.methods.robust.noise.local_search import local_search
 from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
 from gnnsync.solution import NODE_TOLERANCE
@@ -24,6 +25,9 @@ _RESOLVED_SIGMA = 0.07
 # Most sweeps and tolerance of the posterior. 9 sweeps suffice at σ = .1; at σ = .3 on preferential
 # graphs the MSE is .177 after 21 sweeps (tolerance 3e-3), .304 after 11 (5e-3), .173 after 40.
 _SWEEPS, _TOLERANCE = 24, 3e-3
+# Evidence per angle below which regions of an extended graph are rotated: sparse geometric graphs,
+# where the MSE fell from .68 to .10 and from .94 to .07; dense ones have 9 and gain nothing.
+_WEAK_EVIDENCE = 6.0
 # Evidence per angle below which the bootstrap, half a second at 3,000 edges, is worth its time:
 # above it 98 % of the nodes and more were right on geometric graphs, maps and small worlds.
 _DOUBTFUL_EVIDENCE = 3.0
@@ -34,7 +38,13 @@ _ONE_MODE_LENGTH, _AGREEMENT = 0.8, 0.1
 _FINAL_ITERATIONS = 1
 
 
-def polished(graph: MeasurementGraph, found: Posterior, rng: np.random.Generator) -> Estimate:
+def polished(
+    graph: MeasurementGraph,
+    found: Posterior,
+    rng: np.random.Generator,
+    *,
+    extended: bool = False,
+) -> Estimate:
     """Angles fitted by EM from the modes of the beliefs, and posterior means where they are wide.
 
     Exact inliers give exact angles. With noise, belief propagation on finer bins goes on from the
@@ -45,9 +55,14 @@ def polished(graph: MeasurementGraph, found: Posterior, rng: np.random.Generator
     Args:
         graph: the measurements.
         found: the beliefs of the network.
-        rng: for the confidence.
+        rng: for the cuts into regions and the confidence.
+        extended: whether regions of the graph may be rotated against one another; for k = 1 they
+            are then rotated where the evidence is weak.
     """
     fit = local_search(graph, found.modes())
+    weak = fit.evidence < _WEAK_EVIDENCE * fit.angles.size
+    if extended and weak and fit.share.size == 1:
+        fit = rotate_regions(graph, fit, rng)
     posterior, mass = None, None
     if fit.sigma >= _RESOLVED_SIGMA:
         posterior = found
