@@ -149,13 +149,12 @@ class GNNSyncInductive(ClassicalMethod):
             solve = network_pass(network, self.device)
             losses = {"first_loss": values[0], "loss": min(values)}
         found, inlier = solve(prepared, self.layers)
-        extended = prepared.sweeps > 0
         if self.polish:
-            estimate = polished(graph, found, rng, extended=extended)
+            estimate = polished(graph, found, rng, extended=prepared.extended)
         else:
             estimate = _plain(found, inlier)
         estimate = replace(estimate, diagnostics={**estimate.diagnostics, **losses})
-        return estimate, extended
+        return estimate, prepared.extended
 
     def _by_components(
         self, graph: MeasurementGraph, k: int, seed: int, known: FloatArray

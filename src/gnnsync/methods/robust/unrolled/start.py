@@ -32,6 +32,7 @@ class PreparedGraph:
         cycles: (m, F) what the triangles say of each edge; see `features`.
         about: (F',) what triangles and residuals say of the noise.
         known: (n, k) anchors, NaN where an angle is unknown; None without anchors.
+        extended: whether the graph is geometric, a map or the like; see `is_extended`.
     """
 
     graph: MeasurementGraph
@@ -41,6 +42,7 @@ class PreparedGraph:
     cycles: FloatArray
     about: FloatArray
     known: FloatArray | None = None
+    extended: bool = False
 
     @property
     def k(self) -> int:
@@ -76,7 +78,8 @@ def prepare(
     start = initial_angles(graph, k, rng)
     cycles, closures = cycle_features(graph, rng)
     sure, sweeps = np.ones(graph.num_nodes), 0
-    if trusted_part(graph) is graph and is_extended(graph, rng):
+    extended = trusted_part(graph) is graph and is_extended(graph, rng)
+    if extended:
         seed, rounds = _seed(graph, np.expm1(cycles[:, 0]), known)
         if rounds <= _MOST_ROUNDS:
             nodes = np.flatnonzero(seed)
@@ -86,7 +89,7 @@ def prepare(
         start = _anchored(start, sure, known)
         sure = np.maximum(sure, np.isfinite(known).any(axis=1))
     about = np.concatenate([closures, residual_features(graph, start, sure)])
-    return PreparedGraph(graph, start, sure, sweeps, cycles, about, known)
+    return PreparedGraph(graph, start, sure, sweeps, cycles, about, known, extended)
 
 
 def seed_problem(prepared: PreparedGraph, rng: np.random.Generator) -> PreparedGraph | None:
