@@ -1,4 +1,5 @@
 import logging
+
 import numpy as np
 import pytest
 
