@@ -1,0 +1,100 @@
+"""The options of `gnnsync solve`, and the checks of those that write files."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from gnnsync.errors import DataFileError, ParameterError
+from gnnsync.io import FORMATS
+from gnnsync.io.graph_file import TRUST
+from gnnsync.io.pose_solution_file import REJECTED, check_pose_ending
+from gnnsync.io.solution_file import check_ending
+from gnnsync.io.source import STDIN
+from gnnsync.solve import method_names
+
+_FIGURE_ENDINGS = (".png", ".pdf", ".svg")
+
+
+def solve_parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="gnnsync solve",
+        description="Estimate angles from measured offsets theta[src] - theta[dst], or the poses "
+        "of a 2D pose graph.",
+        epilog="FILE is .csv, .tsv or .txt (src,dst,offset[,weight]; header optional), .g2o (2D), "
+        ".npz or .mtx. Exit code 2 means bad input.",
+    )
+    add = parser.add_argument
+    add("file", metavar="FILE", help="measurements, or - for standard input")
+    add("--format", choices=FORMATS, help="format of FILE (default: by its ending)")
+    names = ", ".join(method_names())
+    add("--method", default="auto", metavar="NAME", help=f"default %(default)s; one of {names}")
+    add(
+        "--k",
+        type=int,
+        default=1,
+        help="number of groups of angles mixed in the offsets (default 1)",
+    )
+    add("--seed", type=int, default=0, help="random seed (default 0)")
+    add("--degrees", action="store_true", help="offsets and angles are in degrees, not radians")
+    add(
+        "--trust",
+        choices=TRUST,
+        help="edges known to be inliers: odometry (between consecutive node numbers; default for "
+        ".g2o) or none (default elsewhere: the column trusted of the file)",
+    )
+    _add_outputs(parser)
+    return parser
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--output",
+        metavar="FILE",
+        help="write angles or poses to .csv, .json, .npz, or poses to .g2o; - prints CSV",
+    )
+    add("--edges", metavar="FILE", help="write residual and confidence of each edge as CSV")
+    add("--plot", metavar="FILE", help="write a figure of the solution to .png, .pdf or .svg")
+    add("--json", action="store_true", help="print the summary as one JSON object")
+    add(
+        "--explain",
+        metavar="EDGE",
+        help="print the cycles for and against an edge, given by two nodes I,J or by its number",
+    )
+    add("--headings-only", action="store_true", help="of a .g2o file, solve the headings only")
+    add(
+        "--rejected",
+        choices=REJECTED,
+        help="edges of --output FILE.g2o that the poses contradict: keep them (default), drop "
+        "them, or mark them as comments",
+    )
+
+
+def check_outputs(arguments: argparse.Namespace, whole_poses: bool) -> None:
+    """Check that options agree and output files can be written, before any work is done."""
+    if arguments.output and arguments.output != STDIN:
+        ending = (check_pose_ending if whole_poses else check_ending)(arguments.output)
+    else:
+        ending = ""
+    if arguments.rejected is not None and ending != ".g2o":
+        raise ParameterError("--rejected", arguments.rejected, "used with --output FILE.g2o")
+    if whole_poses and arguments.k != 1:
+        raise ParameterError("--k", arguments.k, "1 for whole poses; or add --headings-only")
+    if arguments.output == STDIN and arguments.json:
+        raise ParameterError("--output", STDIN, "a file with --json, whose summary is printed")
+    if arguments.explain is not None and arguments.json:
+        raise ParameterError("--explain", arguments.explain, "used without --json")
+    if arguments.plot and Path(arguments.plot).suffix.lower() not in _FIGURE_ENDINGS:
+        raise ParameterError(
+            "--plot", arguments.plot, f"a file ending in {', '.join(_FIGURE_ENDINGS)}"
+        )
+    targets = [arguments.output, arguments.edges, arguments.plot]
+    files = [os.path.realpath(name) for name in targets if name and name != STDIN]
+    if len(set(files)) < len(files):
+        raise DataFileError("--output, --edges and --plot must be different files")
+    for name in files:
+        if not os.path.isdir(os.path.dirname(name)):
+            raise DataFileError(f"{name}: its folder does not exist")
