@@ -23,6 +23,7 @@ from gnnsync.angles import TWO_PI, wrap
 from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.typing import BoolArray, FloatArray, IntArray
+from gnnsync.units import RADIANS, Unit
 
 # A measurement of at least this confidence is believed.
 BELIEVED = 0.5
@@ -108,10 +109,14 @@ class Conflicts:
         return float(sum(cycle.log_odds for cycle in self.cycles))
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, unit: Unit = RADIANS) -> str:
+        """One line per cycle, with angles in `unit`."""
         verdict = "believed" if self.confidence >= BELIEVED else "rejected"
         lines = [
-            f"measurement {self.edge}, {self.ends[0]} - {self.ends[1]}: offset {self.offset:.4g} "
-            f"rad, confidence {self.confidence:.3g} ({verdict})"
+            f"measurement {self.edge}, {self.ends[0]} - {self.ends[1]}: offset "
+            f"{unit.format(self.offset, 4)}, confidence {self.confidence:.3g} ({verdict})"
         ]
         if self.unchecked:
             lines.append("unchecked: no other believed measurements close a cycle through it")
@@ -120,12 +125,12 @@ class Conflicts:
             lines.append(
                 f"{count} of believed measurements, worst first (log odds {self.log_odds:+.3g}):"
             )
-            lines += [_line(cycle) for cycle in self.cycles]
+            lines += [_line(cycle, unit) for cycle in self.cycles]
         agreeing = [cycle for cycle in self.rejected if cycle.supports]
         if self.rejected:
             others = _count(len(self.rejected), "other rejected measurement")
             lines.append(f"{len(agreeing)} of {others} nearby agree with it{':' * bool(agreeing)}")
-            lines += [_line(cycle) for cycle in agreeing]
+            lines += [_line(cycle, unit) for cycle in agreeing]
         return "\n".join(lines)
 
 
@@ -350,13 +355,14 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _line(cycle: Cycle) -> str:
+def _line(cycle: Cycle, unit: Unit) -> str:
     """One cycle in a terminal: verdict, error, and the way."""
     if cycle.rejected is None:
         verdict = f"{'for' if cycle.supports else 'against':<8}"
     else:
         verdict = f"{cycle.rejected}: "
-    figures = f"error {cycle.error:+.3g} ± {cycle.sigma:.2g} rad (z {cycle.z:+.1f})"
+    error, sigma = (float(unit.from_radians(value)) for value in (cycle.error, cycle.sigma))
+    figures = f"error {error:+.3g} ± {unit.label(f'{sigma:.2g}')} (z {cycle.z:+.1f})"
     odds = "" if cycle.rejected is not None else f", log odds {cycle.log_odds:+.3g}"
     return f"  {verdict}{figures}{odds}; {_way(cycle)}"
 

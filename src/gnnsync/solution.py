@@ -14,6 +14,7 @@ from gnnsync.errors import GraphError, ParameterError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.metrics import estimate_outliers
 from gnnsync.typing import FloatArray, IntArray
+from gnnsync.units import RADIANS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,6 +25,8 @@ NODE_TOLERANCE = 0.25
 SURE = 0.95
 # Levels of the residual quantiles in the summary.
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99)
+# Figures of `summarize` that are angles: `gnnsync.units.in_unit` converts them, at any depth.
+ANGLE_FIGURES = ("residual_quantiles", "inlier_noise")
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +185,7 @@ def summarize(graph: MeasurementGraph, solution: Solution) -> dict[str, Any]:
     residual = np.abs(solution.residual(graph))
     outliers, noise = estimate_outliers(residual)
     return {
+        "unit": RADIANS.name,
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
         "components": graph.num_components,

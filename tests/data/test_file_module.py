@@ -9,7 +9,7 @@ from gnnsync.errors import DataFileError, ParameterError
 def test_a_file_is_one_network(tmp_path):
     path = tmp_path / "clock.csv"
     path.write_text("a,b,90\nb,c,180\n")
-    data = FileDataModule(path, degrees=True)
+    data = FileDataModule(path, unit="degrees")
     data.setup()
     (graph,) = data.graphs
     assert graph.offset == pytest.approx([np.pi / 2, np.pi])

@@ -24,7 +24,7 @@ def rows(path):
 
 
 def test_csv(tmp_path, solved):
-    write_solution(*solved, tmp_path / "a.csv", degrees=True)
+    write_solution(*solved, tmp_path / "a.csv", unit="degrees")
     head, *lines = rows(tmp_path / "a.csv")
     assert head == ["node", "angle", "component", "confidence"]
     assert [line[0] for line in lines] == ["a", "b", "c"]
@@ -59,7 +59,7 @@ def test_npz_without_pickles(tmp_path, solved):
 
 
 def test_edges(tmp_path, solved):
-    write_edges(*solved, tmp_path / "e.csv", degrees=True)
+    write_edges(*solved, tmp_path / "e.csv", unit="degrees")
     head, first, _ = rows(tmp_path / "e.csv")
     assert head == ["src", "dst", "offset", "residual", "confidence", "group"]
     assert first[:2] == ["a", "b"]

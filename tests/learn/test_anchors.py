@@ -132,7 +132,7 @@ def named_graph():
 def test_files(text, tmp_path):
     path = tmp_path / "known.csv"
     path.write_text(text)
-    anchors = FileAnchors(str(path), degrees=True)
+    anchors = FileAnchors(str(path), unit="degrees")
     if text.startswith("#"):
         with pytest.raises(DataFileError, match="holds no angle"):
             anchors(named_graph(), 1)
@@ -169,7 +169,7 @@ def test_bad_use_is_told(tmp_path):
         (lambda: ShareAnchors(0.0), "share"),
         (lambda: ShareAnchors(seed=-1), "seed"),
         (lambda: FileAnchors(""), "path"),
-        (lambda: FileAnchors("x", degrees=1), "degrees"),
+        (lambda: FileAnchors("x", unit="grad"), "unit"),
         (lambda: GNNSync(anchor_weight=-1.0), "anchor_weight"),
     ):
         with pytest.raises(ParameterError, match=name):

@@ -9,19 +9,21 @@ from typing import Any
 
 from gnnsync.cli.explain import find_edge
 from gnnsync.cli.progress import print_summary, stage
-from gnnsync.errors import DataFileError
+from gnnsync.cli.solve_options import output_unit
 from gnnsync.io import read_poses, write_pose_edges, write_pose_solution
 from gnnsync.io.figure_file import write_figure
+from gnnsync.io.graph_file import check_g2o_unit
 from gnnsync.io.pose_solution_file import write_pose_table
-from gnnsync.io.source import STDIN
+from gnnsync.io.source import STDIN, Source
 from gnnsync.pose_graph import PoseGraph, PoseSolution, summarize_poses
 from gnnsync.solve import solve_poses
+from gnnsync.units import RADIANS, Unit, input_unit
 
 
 def solve_pose_file(arguments: argparse.Namespace) -> None:
     """Read a pose graph, estimate its poses, write them and print a summary."""
-    if arguments.degrees:
-        raise DataFileError(f"{arguments.file}: g2o is in radians by definition: leave out degrees")
+    check_g2o_unit(Source(arguments.file), input_unit(arguments.unit))
+    unit = output_unit(arguments)
     start = time.perf_counter()
     with stage(f"reading {arguments.file}") as progress:
         graph = read_poses(
@@ -34,15 +36,15 @@ def solve_pose_file(arguments: argparse.Namespace) -> None:
     with stage(f"solving {graph.num_poses} poses and {graph.num_edges} edges"):
         solution = solve_poses(graph, arguments.method, seed=arguments.seed)
     summary = {"file": arguments.file, "method": arguments.method}
-    summary |= summarize_poses(graph, solution) | {"seconds_read": seconds_read}
+    summary |= summarize_poses(graph, solution) | {"unit": unit.name, "seconds_read": seconds_read}
     _write(arguments, graph, solution, summary)
     text = [_text(summary)]
     if explained is not None:
-        text.append(explanation(graph, solution, explained))
+        text.append(explanation(graph, solution, explained, unit))
     print_summary(arguments, summary, text)
 
 
-def explanation(graph: PoseGraph, solution: PoseSolution, edge: int) -> str:
+def explanation(graph: PoseGraph, solution: PoseSolution, edge: int, unit: Unit = RADIANS) -> str:
     """The error of one measurement as a whole pose, and the cycles of its heading."""
     names, rotations = graph.rotations.names, graph.rotations
     x, y, angle = graph.error(solution.poses)[edge]
@@ -50,9 +52,9 @@ def explanation(graph: PoseGraph, solution: PoseSolution, edge: int) -> str:
     first = (
         f"edge {edge}, pose {names[rotations.src[edge]]} seen from {names[rotations.dst[edge]]}: "
         f"{verdict}, confidence {solution.edge_confidence[edge]:.3g}; off by ({x:.3g}, {y:.3g}) "
-        f"in position and {angle:.3g} rad in heading"
+        f"in position and {unit.format(angle)} in heading"
     )
-    return f"{first}\nheadings: {solution.headings.conflicts(edge, rotations)}"
+    return f"{first}\nheadings: {solution.headings.conflicts(edge, rotations).text(unit)}"
 
 
 def _write(
@@ -61,16 +63,19 @@ def _write(
     solution: PoseSolution,
     summary: dict[str, Any],
 ) -> None:
+    unit = output_unit(arguments)
     if arguments.plot:
         with stage("drawing"):
             write_figure(solution.plot(graph), arguments.plot)
     if arguments.edges:
-        write_pose_edges(graph, solution, arguments.edges)
+        write_pose_edges(graph, solution, arguments.edges, unit=unit)
     if arguments.output == STDIN:
-        write_pose_table(graph, solution, sys.stdout)
+        write_pose_table(graph, solution, sys.stdout, unit=unit)
     elif arguments.output:
         rejected = arguments.rejected or "keep"
-        write_pose_solution(graph, solution, arguments.output, rejected=rejected, summary=summary)
+        write_pose_solution(
+            graph, solution, arguments.output, rejected=rejected, unit=unit, summary=summary
+        )
 
 
 def _text(summary: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from gnnsync.cli.errors import exit_code
+from gnnsync.cli.parser import OneLineParser
 from gnnsync.report.build import PAGE, ROWS, Report, write_report
 
 _SHOWN = 10  # jobs without a result that are printed; the page lists all
@@ -31,8 +32,8 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gnnsync report",
+    parser = OneLineParser(
+        "gnnsync report",
         description="Collect the results of sweeps into one table of rows, figures and tables as "
         "in the paper, and one page (index.html) that works offline. The report of an incomplete "
         "sweep lists the jobs that have no result.",

@@ -11,7 +11,7 @@ from gnnsync.cli.errors import exit_code
 from gnnsync.cli.explain import find_edge
 from gnnsync.cli.poses import solve_pose_file
 from gnnsync.cli.progress import messages_on_stderr, print_summary, stage
-from gnnsync.cli.solve_options import check_outputs, solve_parser
+from gnnsync.cli.solve_options import check_outputs, output_unit, solve_parser
 from gnnsync.cli.solve_summary import summary_text
 from gnnsync.errors import ParameterError, check_choice
 from gnnsync.graph import MeasurementGraph
@@ -20,8 +20,9 @@ from gnnsync.io.figure_file import write_figure
 from gnnsync.io.graph_file import file_format
 from gnnsync.io.solution_file import write_angles
 from gnnsync.io.source import STDIN, Source
-from gnnsync.solution import Solution, summarize
+from gnnsync.solution import ANGLE_FIGURES, Solution, summarize
 from gnnsync.solve import find_method, method_names
+from gnnsync.units import in_unit
 
 
 def main(argv: list[str]) -> int:
@@ -51,7 +52,7 @@ def _solve(arguments: argparse.Namespace) -> None:
         graph = read(
             arguments.file,
             format=arguments.format,
-            degrees=arguments.degrees,
+            unit=arguments.unit,
             trust=arguments.trust,
             progress=progress,
         )
@@ -60,13 +61,15 @@ def _solve(arguments: argparse.Namespace) -> None:
     method = find_method(arguments.method)
     with stage(f"solving {graph.num_edges} edges by {arguments.method}"):
         solution = method(graph, arguments.k, seed=arguments.seed)
-    summary = {"file": arguments.file, "method": arguments.method} | summarize(graph, solution)
+    unit = output_unit(arguments)
+    summary = {"file": arguments.file, "method": arguments.method}
+    summary |= in_unit(summarize(graph, solution), unit, ANGLE_FIGURES)
     summary["trusted"] = int(graph.edge_trusted.sum())
     summary["seconds_read"] = seconds_read
     _write(arguments, graph, solution, summary)
     text = [summary_text(summary)]
     if explained is not None:
-        text.append(str(solution.conflicts(explained, graph)))
+        text.append(solution.conflicts(explained, graph).text(unit))
     print_summary(arguments, summary, text)
 
 
@@ -76,13 +79,12 @@ def _write(
     solution: Solution,
     summary: dict[str, Any],
 ) -> None:
+    unit = output_unit(arguments)
     if arguments.plot:
         write_figure(solution.plot(graph), arguments.plot)
     if arguments.edges:
-        write_edges(graph, solution, arguments.edges, degrees=arguments.degrees)
+        write_edges(graph, solution, arguments.edges, unit=unit)
     if arguments.output == STDIN:
-        write_angles(graph, solution, sys.stdout, degrees=arguments.degrees)
+        write_angles(graph, solution, sys.stdout, unit=unit)
     elif arguments.output:
-        write_solution(
-            graph, solution, arguments.output, degrees=arguments.degrees, summary=summary
-        )
+        write_solution(graph, solution, arguments.output, unit=unit, summary=summary)

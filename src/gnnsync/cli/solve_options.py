@@ -6,6 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
+from gnnsync.cli.parser import OneLineParser
 from gnnsync.errors import DataFileError, ParameterError
 from gnnsync.io import FORMATS
 from gnnsync.io.graph_file import TRUST
@@ -13,14 +14,15 @@ from gnnsync.io.pose_solution_file import REJECTED, check_pose_ending
 from gnnsync.io.solution_file import check_ending
 from gnnsync.io.source import STDIN
 from gnnsync.solve import method_names
+from gnnsync.units import RADIANS, UNITS, Unit
 
 _FIGURE_ENDINGS = (".png", ".pdf", ".svg")
 
 
 def solve_parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
-    parser = argparse.ArgumentParser(
-        prog="gnnsync solve",
+    parser = OneLineParser(
+        "gnnsync solve",
         description="Estimate angles from measured offsets theta[src] - theta[dst], or the poses "
         "of a 2D pose graph.",
         epilog="FILE is .csv, .tsv or .txt (src,dst,offset[,weight]; header optional), .g2o (2D), "
@@ -38,15 +40,41 @@ def solve_parser() -> argparse.ArgumentParser:
         help="number of groups of angles mixed in the offsets (default 1)",
     )
     add("--seed", type=int, default=0, help="random seed (default 0)")
-    add("--degrees", action="store_true", help="offsets and angles are in degrees, not radians")
     add(
         "--trust",
         choices=TRUST,
         help="edges known to be inliers: odometry (between consecutive node numbers; default for "
         ".g2o) or none (default elsewhere: the column trusted of the file)",
     )
+    _add_units(parser)
     _add_outputs(parser)
     return parser
+
+
+def _add_units(parser: argparse.ArgumentParser) -> None:
+    given = parser.add_mutually_exclusive_group()
+    written = parser.add_mutually_exclusive_group()
+    for name in UNITS:
+        given.add_argument(
+            f"--{name}",
+            dest="unit",
+            action="store_const",
+            const=name,
+            help=f"offsets of FILE are in {name}"
+            + (" (default; stated, nothing is said about offsets beyond 2π)" * (name == "radians")),
+        )
+        written.add_argument(
+            f"--output-{name}",
+            dest="output_unit",
+            action="store_const",
+            const=name,
+            help=f"write and print angles in {name} (default: the unit of FILE)",
+        )
+
+
+def output_unit(arguments: argparse.Namespace) -> Unit:
+    """The unit of what is written and printed: by default that of the file."""
+    return UNITS[arguments.output_unit or arguments.unit or RADIANS.name]
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 from gnnsync.data.base import Networks
 from gnnsync.data.lazy import lightning_names
-from gnnsync.errors import ParameterError, check_bool
+from gnnsync.errors import ParameterError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io import read
+from gnnsync.units import Unit, find_unit
 
 __getattr__ = lightning_names(__name__, "FileDataModule")
 
@@ -21,7 +22,7 @@ class FileNetworks(Networks):
 
     Args:
         path: `.csv`, `.tsv`, `.g2o`, `.npz` or `.mtx`; see `gnnsync.read`.
-        degrees: offsets are in degrees.
+        unit: of the offsets: radians, degrees or turns; None for radians.
         format: the format, if it does not follow from the file's ending.
         k: number of groups (sets of angles) that the measurements mix.
         seeds: network seeds; the file is the same for each, so that more than one only repeats it
@@ -31,7 +32,7 @@ class FileNetworks(Networks):
     def __init__(
         self,
         path: str | os.PathLike[str],
-        degrees: bool = False,
+        unit: str | Unit | None = None,
         format: str | None = None,
         k: int = 1,
         seeds: Sequence[int] = (0,),
@@ -39,13 +40,14 @@ class FileNetworks(Networks):
         super().__init__(k=k, seeds=seeds)
         if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
             raise ParameterError("path", path, "the name of a file of measurements")
-        self.path, self.degrees, self.format = path, check_bool("degrees", degrees), format
+        self.path, self.format = path, format
+        self.unit = None if unit is None else find_unit(unit)
         self._graph: MeasurementGraph | None = None
 
     def make_graph(self, seed: int) -> MeasurementGraph:
         """The file's graph, whatever the seed."""
         if self._graph is None:
-            graph = read(self.path, format=self.format, degrees=self.degrees)
+            graph = read(self.path, format=self.format, unit=self.unit)
             if graph.angles is not None and graph.angles.shape[1] != self.k:
                 raise ParameterError(
                     "k", self.k, f"{graph.angles.shape[1]}, the sets of true angles in {self.path}"

@@ -11,6 +11,8 @@ from omegaconf import DictConfig, OmegaConf
 from gnnsync.errors import ConfigError
 
 MOVED_KEYS = {
+    "data.degrees": "data.unit",
+    "anchors.degrees": "anchors.unit",
     "trainer.patience": "callbacks.stopping.patience",
     "trainer.eval_every": "method.eval_every",
     "trainer.steps_per_epoch": "method.inner_steps",

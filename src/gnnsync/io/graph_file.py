@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gnnsync.errors import DataFileError, check_choice
+from gnnsync.errors import check_choice
 from gnnsync.io.files import atomic_output
 from gnnsync.io.g2o import read_g2o, write_g2o
 from gnnsync.io.mtx import read_mtx, write_mtx
@@ -14,6 +14,7 @@ from gnnsync.io.npz import read_npz, write_npz
 from gnnsync.io.source import STDIN, Progress, Source
 from gnnsync.io.table import read_table, write_table
 from gnnsync.pose_graph import odometry_edges
+from gnnsync.units import RADIANS, Unit, input_unit
 
 if TYPE_CHECKING:
     from gnnsync.graph import MeasurementGraph
@@ -27,6 +28,7 @@ def read(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
+    unit: str | Unit | None = None,
     degrees: bool = False,
     trust: str | None = None,
     progress: Progress | None = None,
@@ -37,7 +39,9 @@ def read(
         path: file, or `-` for standard input.
         format: csv, tsv, g2o, npz or mtx; by default the file's ending, and csv for standard
             input and `.txt`. csv and tsv both detect the separator.
-        degrees: offsets are in degrees (g2o is always in radians).
+        unit: of the offsets: `radians`, `degrees` or `turns` (g2o is always in radians). By default
+            radians, with a `UnitWarning` if a tenth of the offsets are larger than 2π.
+        degrees: the same as `unit="degrees"`.
         trust: measurements known to be inliers. `odometry`: edges between consecutive whole-number
             node names; `none`: no edge; None: `odometry` for g2o, else those that the file's own
             field `trusted` names.
@@ -47,17 +51,16 @@ def read(
         DataFileError: the file cannot be read; the message states file, line and field.
     """
     source = Source(path, progress)
-    kind = file_format(source, format)
+    kind, given = file_format(source, format), input_unit(unit, degrees)
     if kind == "g2o":
-        if degrees:
-            raise source.error("g2o is in radians by definition: leave out degrees")
+        check_g2o_unit(source, given)
         return trust_edges(read_g2o(source), trust or "odometry")
     if kind == "npz":
-        graph = read_npz(source, degrees)
+        graph = read_npz(source, given)
     elif kind == "mtx":
-        graph = read_mtx(source, degrees)
+        graph = read_mtx(source, given)
     else:
-        graph = read_table(source, degrees)
+        graph = read_table(source, given)
     return trust_edges(graph, trust)
 
 
@@ -66,25 +69,43 @@ def write(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
+    unit: str | Unit | None = None,
     degrees: bool = False,
 ) -> None:
     """Write a measurement graph in the format of the file's ending, atomically.
 
     Fields that the format cannot hold raise `DataFileError`, except the true angles, which are
     dropped by all formats but `.npz`.
+
+    Args:
+        graph: the measurements.
+        path: file.
+        format: csv, tsv, g2o, npz or mtx; by default the file's ending.
+        unit: of the offsets in the file: `radians` (default), `degrees` or `turns`.
+        degrees: the same as `unit="degrees"`.
     """
-    kind = file_format(Source(path), format)
-    if kind == "g2o" and degrees:
-        raise DataFileError(f"{path}: g2o is in radians by definition: leave out degrees")
+    source = Source(path)
+    kind, written = file_format(source, format), input_unit(unit, degrees) or RADIANS
+    if kind == "g2o":
+        check_g2o_unit(source, written)
     with atomic_output(path, "wb" if kind == "npz" else "w") as handle:
         if kind == "g2o":
             write_g2o(graph, handle)
         elif kind == "npz":
-            write_npz(graph, handle, degrees)
+            write_npz(graph, handle, written)
         elif kind == "mtx":
-            write_mtx(graph, handle, degrees)
+            write_mtx(graph, handle, written)
         else:
-            write_table(graph, handle, "\t" if kind == "tsv" else ",", degrees)
+            write_table(graph, handle, "\t" if kind == "tsv" else ",", written)
+
+
+def check_g2o_unit(source: Source, unit: Unit | None) -> None:
+    """Refuse a unit other than that of the format."""
+    if unit not in (None, RADIANS):
+        raise source.error(
+            f"g2o is in radians by definition: leave out {unit}, or add --output-{unit} for "
+            "headings in that unit"
+        )
 
 
 def trust_edges(graph: MeasurementGraph, trust: str | None) -> MeasurementGraph:

@@ -10,10 +10,12 @@ import numpy as np
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.numbers import finite_number, is_natural
+from gnnsync.io.offsets import offset_radians
 from gnnsync.io.source import Source, shorten
+from gnnsync.units import RADIANS, Unit
 
 
-def read_mtx(source: Source, degrees: bool = False) -> MeasurementGraph:
+def read_mtx(source: Source, unit: Unit | None = None) -> MeasurementGraph:
     """Read a square `matrix coordinate real|integer general|skew-symmetric` file.
 
     A stored zero is a measurement. A skew-symmetric file stores one of (i, j) and (j, i), which
@@ -39,11 +41,10 @@ def read_mtx(source: Source, degrees: bool = False) -> MeasurementGraph:
         raise source.error(f"{len(offset)} entries where the line of sizes says {count}")
     if not offset:
         raise source.error("holds no measurements")
-    values = np.array(offset)
-    return MeasurementGraph(np.array([src, dst]), np.radians(values) if degrees else values, rows)
+    return MeasurementGraph(np.array([src, dst]), offset_radians(source.name, offset, unit), rows)
 
 
-def write_mtx(graph: MeasurementGraph, handle: TextIO, degrees: bool = False) -> None:
+def write_mtx(graph: MeasurementGraph, handle: TextIO, unit: Unit = RADIANS) -> None:
     """Write the offsets; a graph with weights, trusted edges, groups or node names is refused."""
     for name in ("weight", "trusted", "group", "node_names"):
         if getattr(graph, name) is not None:
@@ -51,7 +52,7 @@ def write_mtx(graph: MeasurementGraph, handle: TextIO, degrees: bool = False) ->
     handle.write("%%MatrixMarket matrix coordinate real general\n")
     handle.write("% entry (i, j): theta_i - theta_j\n")
     handle.write(f"{graph.num_nodes} {graph.num_nodes} {graph.num_edges}\n")
-    offset = np.degrees(graph.offset) if degrees else graph.offset
+    offset = unit.from_radians(graph.offset)
     for i, j, value in zip(*(graph.edge_index + 1).tolist(), offset.tolist(), strict=True):
         handle.write(f"{i} {j} {value!r}\n")
 

@@ -12,27 +12,29 @@ import scipy.sparse as sp
 
 from gnnsync.errors import DataFileError, GnnsyncError, first_line
 from gnnsync.graph import MeasurementGraph
+from gnnsync.io.offsets import offset_radians
 from gnnsync.io.source import STDIN, Source
+from gnnsync.units import RADIANS, Unit
 
 _OPTIONAL = ("weight", "trusted", "angles", "group")
 _BROKEN = (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, MemoryError)
 
 
-def read_npz(source: Source, degrees: bool = False) -> MeasurementGraph:
+def read_npz(source: Source, unit: Unit | None = None) -> MeasurementGraph:
     """Read arrays `edge_index`, `offset`, ... as `write_npz` stores them, or an adjacency matrix.
 
     A sparse matrix is one that `scipy.sparse.save_npz` has stored, a dense one the only array of
     the file; see `MeasurementGraph.from_adjacency`. Pickled objects are never loaded.
     """
     arrays = _load(source)
-    unit = np.pi / 180 if degrees else 1.0
     try:
         if "edge_index" in arrays and "offset" in arrays:
-            graph = _from_arrays(source, arrays | {"offset": arrays["offset"] * unit})
+            offset = offset_radians(source.name, arrays["offset"], unit)
+            graph = _from_arrays(source, arrays | {"offset": offset})
         elif "format" in arrays and "shape" in arrays:
-            graph = MeasurementGraph.from_adjacency(_sparse(source, arrays) * unit)
+            graph = _from_matrix(source, _sparse(source, arrays), unit)
         elif len(arrays) == 1 and next(iter(arrays.values())).ndim == 2:
-            graph = MeasurementGraph.from_adjacency(next(iter(arrays.values())) * unit)
+            graph = _from_matrix(source, sp.coo_array(next(iter(arrays.values()))), unit)
         else:
             raise source.error(
                 f"holds {contents(arrays)}: must hold edge_index and offset, a scipy.sparse "
@@ -48,11 +50,11 @@ def read_npz(source: Source, degrees: bool = False) -> MeasurementGraph:
     return graph
 
 
-def write_npz(graph: MeasurementGraph, handle: BinaryIO, degrees: bool = False) -> None:
+def write_npz(graph: MeasurementGraph, handle: BinaryIO, unit: Unit = RADIANS) -> None:
     """Write every field of the graph; node names must be all text or all whole numbers."""
     arrays: dict[str, Any] = {
         "edge_index": graph.edge_index,
-        "offset": np.degrees(graph.offset) if degrees else graph.offset,
+        "offset": unit.from_radians(graph.offset),
         "num_nodes": np.int64(graph.num_nodes),
     }
     arrays |= {name: getattr(graph, name) for name in _OPTIONAL if getattr(graph, name) is not None}
@@ -106,6 +108,11 @@ def _from_arrays(source: Source, arrays: dict[str, Any]) -> MeasurementGraph:
         node_names=None if names is None else tuple(names.tolist()),
         **{name: arrays[name] for name in _OPTIONAL if name in arrays},
     )
+
+
+def _from_matrix(source: Source, matrix: sp.coo_array, unit: Unit | None) -> MeasurementGraph:
+    matrix.data = offset_radians(source.name, matrix.data, unit)
+    return MeasurementGraph.from_adjacency(matrix)
 
 
 def _sparse(source: Source, arrays: dict[str, Any]) -> sp.coo_array:

@@ -16,6 +16,8 @@ from gnnsync.io.files import atomic_output
 from gnnsync.io.pose_file import write_poses
 from gnnsync.io.solution_file import name_array, plain_name
 from gnnsync.pose_graph import PoseGraph, PoseSolution
+from gnnsync.typing import FloatArray
+from gnnsync.units import RADIANS, Unit, find_unit
 
 ENDINGS = (".g2o", ".csv", ".json", ".npz")
 # What becomes of rejected measurements in a g2o file.
@@ -36,6 +38,7 @@ def write_pose_solution(
     path: str | os.PathLike[str],
     *,
     rejected: str = "keep",
+    unit: str | Unit = RADIANS,
     summary: dict[str, Any] | None = None,
 ) -> None:
     """Write the poses in the format of the file's ending, atomically.
@@ -46,9 +49,10 @@ def write_pose_solution(
         path: `.g2o` (vertices and measurements), `.csv`, `.json` or `.npz`.
         rejected: in a `.g2o` file, `keep` writes all measurements, `drop` only the accepted ones,
             `mark` the others as comments `# rejected: EDGE_SE2 ...` at the end.
+        unit: of the headings; a `.g2o` file is always in radians.
         summary: figures to add to a `.json` file.
     """
-    ending = check_pose_ending(path)
+    ending, unit = check_pose_ending(path), find_unit(unit)
     check_choice("rejected", rejected, REJECTED)
     solution.headings.check_graph(graph.rotations)
     if ending == ".g2o":
@@ -58,20 +62,23 @@ def write_pose_solution(
         return
     with atomic_output(path, "wb" if ending == ".npz" else "w") as handle:
         if ending == ".csv":
-            write_pose_table(graph, solution, handle)
+            write_pose_table(graph, solution, handle, unit=unit)
         elif ending == ".json":
-            json.dump(_content(graph, solution, summary), handle, indent=1, allow_nan=False)
+            json.dump(_content(graph, solution, summary, unit), handle, indent=1, allow_nan=False)
         else:
-            np.savez_compressed(handle, **_arrays(graph, solution))
+            np.savez_compressed(handle, **_arrays(graph, solution, unit))
 
 
-def write_pose_table(graph: PoseGraph, solution: PoseSolution, handle: TextIO) -> None:
+def write_pose_table(
+    graph: PoseGraph, solution: PoseSolution, handle: TextIO, *, unit: Unit = RADIANS
+) -> None:
     """Write CSV lines node, x, y, theta, component and, if it is estimated, confidence.
 
-    The confidence is that of the heading.
+    The heading theta is in `unit`; the confidence is that of the heading.
     """
     titles = ["node", "x", "y", "theta", "component"]
-    columns: list[Sequence[object]] = [list(graph.rotations.names), *solution.poses.T.tolist()]
+    poses = _poses(solution, unit)
+    columns: list[Sequence[object]] = [list(graph.rotations.names), *poses.T.tolist()]
     columns.append(graph.rotations.components.tolist())
     if solution.headings.node_confidence is not None:
         titles.append("confidence")
@@ -80,22 +87,29 @@ def write_pose_table(graph: PoseGraph, solution: PoseSolution, handle: TextIO) -
 
 
 def write_pose_edges(
-    graph: PoseGraph, solution: PoseSolution, path: str | os.PathLike[str]
+    graph: PoseGraph,
+    solution: PoseSolution,
+    path: str | os.PathLike[str],
+    *,
+    unit: str | Unit = RADIANS,
 ) -> None:
     """Write one CSV line for each measurement.
 
     `start` and `end` are the poses i and j; dx, dy, dtheta the measured pose of j seen from i;
     then the residual of each (predicted less measured, in the frame of the measured pose j),
     whether the measurement is trusted, its confidence, and whether it was accepted (1 or 0).
+    dtheta and its residual are in `unit`.
     """
     solution.headings.check_graph(graph.rotations)
-    names, rotations = graph.rotations.names, graph.rotations
+    names, rotations, unit = graph.rotations.names, graph.rotations, find_unit(unit)
+    error = graph.error(solution.poses)
     columns: list[Sequence[object]] = [
         [names[i] for i in rotations.dst.tolist()],
         [names[j] for j in rotations.src.tolist()],
         *graph.translation.T.tolist(),
-        graph.measured_heading.tolist(),
-        *graph.error(solution.poses).T.tolist(),
+        unit.from_radians(graph.measured_heading).tolist(),
+        *error[:, :2].T.tolist(),
+        unit.from_radians(error[:, 2]).tolist(),
         rotations.edge_trusted.astype(int).tolist(),
         solution.edge_confidence.tolist(),
         solution.accepted.astype(int).tolist(),
@@ -111,14 +125,19 @@ def _write_csv(handle: TextIO, titles: list[str], columns: list[Sequence[object]
     writer.writerows(zip(*columns, strict=True))
 
 
+def _poses(solution: PoseSolution, unit: Unit) -> FloatArray:
+    """Poses (n, 3) with the heading in this unit."""
+    return np.column_stack([solution.poses[:, :2], unit.from_radians(solution.poses[:, 2])])
+
+
 def _content(
-    graph: PoseGraph, solution: PoseSolution, summary: dict[str, Any] | None
+    graph: PoseGraph, solution: PoseSolution, summary: dict[str, Any] | None, unit: Unit
 ) -> dict[str, Any]:
     content = {
-        "unit": "radians",
+        "unit": unit.name,
         "summary": summary or {},
         "nodes": [plain_name(name) for name in graph.rotations.names],
-        "poses": solution.poses.tolist(),
+        "poses": _poses(solution, unit).tolist(),
         "component": graph.rotations.components.tolist(),
         "edge_confidence": solution.edge_confidence.tolist(),
         "accepted": solution.accepted.tolist(),
@@ -128,10 +147,11 @@ def _content(
     return content
 
 
-def _arrays(graph: PoseGraph, solution: PoseSolution) -> dict[str, Any]:
+def _arrays(graph: PoseGraph, solution: PoseSolution, unit: Unit) -> dict[str, Any]:
     arrays: dict[str, Any] = {
+        "unit": unit.name,
         "node": name_array(graph.rotations),
-        "poses": solution.poses,
+        "poses": _poses(solution, unit),
         "component": graph.rotations.components,
         "edge_confidence": solution.edge_confidence,
         "accepted": solution.accepted,

@@ -15,7 +15,7 @@ from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.files import atomic_output
 from gnnsync.solution import Solution
-from gnnsync.typing import FloatArray
+from gnnsync.units import RADIANS, Unit, find_unit
 
 ENDINGS = (".csv", ".json", ".npz")
 
@@ -33,7 +33,7 @@ def write_solution(
     solution: Solution,
     path: str | os.PathLike[str],
     *,
-    degrees: bool = False,
+    unit: str | Unit = RADIANS,
     summary: dict[str, Any] | None = None,
 ) -> None:
     """Write node, angle(s), component and, if the method estimates it, the node's confidence.
@@ -44,17 +44,17 @@ def write_solution(
         graph: the graph that was solved, for the names of the nodes.
         solution: the angles.
         path: `.csv`, `.json` or `.npz`.
-        degrees: write angles in degrees rather than radians.
+        unit: of the angles and residuals in the file.
         summary: figures to add to a `.json` file.
     """
-    ending = check_ending(path)
-    angles = np.degrees(solution.angles) if degrees else solution.angles
+    ending, unit = check_ending(path), find_unit(unit)
+    angles = unit.angles(solution.angles)
     with atomic_output(path, "wb" if ending == ".npz" else "w") as handle:
         if ending == ".csv":
-            write_angles(graph, solution, handle, degrees=degrees)
+            write_angles(graph, solution, handle, unit=unit)
         elif ending == ".json":
             content = {
-                "unit": "degrees" if degrees else "radians",
+                "unit": unit.name,
                 "summary": summary or {},
                 "nodes": [plain_name(name) for name in graph.names],
                 "angles": angles.tolist(),
@@ -65,10 +65,11 @@ def write_solution(
             json.dump(content, handle, indent=1, allow_nan=False)
         else:
             arrays: dict[str, Any] = {
+                "unit": unit.name,
                 "node": name_array(graph),
                 "angles": angles,
                 "component": solution.component,
-                "residual": _residual(graph, solution, degrees),
+                "residual": unit.from_radians(solution.residual(graph)),
                 "edge_confidence": solution.edge_confidence,
                 "edge_group": solution.edge_group,
             }
@@ -78,13 +79,13 @@ def write_solution(
 
 
 def write_angles(
-    graph: MeasurementGraph, solution: Solution, handle: TextIO, *, degrees: bool = False
+    graph: MeasurementGraph, solution: Solution, handle: TextIO, *, unit: Unit = RADIANS
 ) -> None:
     """Write CSV lines node, angle (angle_1, ..., angle_k if k > 1), component, confidence.
 
     The last column is present if the method estimates the confidence in a node.
     """
-    angles = np.degrees(solution.angles) if degrees else solution.angles
+    angles = unit.angles(solution.angles)
     k = solution.k
     titles = ["angle"] if k == 1 else [f"angle_{group + 1}" for group in range(k)]
     writer = csv.writer(handle, lineterminator="\n")
@@ -101,19 +102,19 @@ def write_edges(
     solution: Solution,
     path: str | os.PathLike[str],
     *,
-    degrees: bool = False,
+    unit: str | Unit = RADIANS,
 ) -> None:
     """Write CSV lines src, dst, offset, residual, confidence, group.
 
     `residual` is angle[src] - angle[dst] - offset reduced to [-π, π), for the group (one of the k
-    sets of angles, from 0) with the smallest residual.
+    sets of angles, from 0) with the smallest residual. Both angles are in `unit`.
     """
-    names = graph.names
+    names, unit = graph.names, find_unit(unit)
     columns = (
         [names[i] for i in graph.src.tolist()],
         [names[i] for i in graph.dst.tolist()],
-        (np.degrees(graph.offset) if degrees else graph.offset).tolist(),
-        _residual(graph, solution, degrees).tolist(),
+        unit.angles(graph.offset).tolist(),
+        unit.from_radians(solution.residual(graph)).tolist(),
         solution.edge_confidence.tolist(),
         solution.edge_group.tolist(),
     )
@@ -121,11 +122,6 @@ def write_edges(
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(["src", "dst", "offset", "residual", "confidence", "group"])
         writer.writerows(zip(*columns, strict=True))
-
-
-def _residual(graph: MeasurementGraph, solution: Solution, degrees: bool) -> FloatArray:
-    residual = solution.residual(graph)
-    return np.degrees(residual) if degrees else residual
 
 
 def plain_name(name: Any) -> int | str:

@@ -13,8 +13,10 @@ import numpy as np
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.numbers import is_number, number_problem
+from gnnsync.io.offsets import offset_radians
 from gnnsync.io.source import Source, shorten
 from gnnsync.typing import BoolArray, FloatArray, IntArray
+from gnnsync.units import RADIANS, Unit
 
 ALIASES = {
     "src": ("src", "source", "from"),
@@ -29,7 +31,7 @@ _NUMBERS = ("offset", "weight", "group")
 _TRUE, _FALSE = ("1", "true", "yes"), ("0", "false", "no")
 
 
-def read_table(source: Source, degrees: bool = False) -> MeasurementGraph:
+def read_table(source: Source, unit: Unit | None = None) -> MeasurementGraph:
     """Read lines `src,dst,offset[,weight]`: theta[src] - theta[dst] = offset.
 
     The first line determines the separator (comma, tab, semicolon, else white space) and whether
@@ -51,7 +53,7 @@ def read_table(source: Source, degrees: bool = False) -> MeasurementGraph:
     names, order = node_names(list(columns.number))
     return MeasurementGraph(
         order[index],
-        np.radians(offset) if degrees else offset,
+        offset_radians(source.name, offset, unit),
         len(order),
         weight=weight,
         trusted=trusted,
@@ -61,7 +63,7 @@ def read_table(source: Source, degrees: bool = False) -> MeasurementGraph:
 
 
 def write_table(
-    graph: MeasurementGraph, handle: TextIO, delimiter: str = ",", degrees: bool = False
+    graph: MeasurementGraph, handle: TextIO, delimiter: str = ",", unit: Unit = RADIANS
 ) -> None:
     """Write `src,dst,offset[,weight][,group][,trusted]` with a header.
 
@@ -80,7 +82,7 @@ def write_table(
     columns: dict[str, Sequence[object]] = {
         "src": [text[i] for i in graph.src.tolist()],
         "dst": [text[i] for i in graph.dst.tolist()],
-        "offset": (np.degrees(graph.offset) if degrees else graph.offset).tolist(),
+        "offset": unit.from_radians(graph.offset).tolist(),
     }
     if graph.weight is not None:
         columns["weight"] = graph.weight.tolist()

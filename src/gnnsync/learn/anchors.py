@@ -17,7 +17,6 @@ from gnnsync.errors import (
     DataFileError,
     GraphError,
     ParameterError,
-    check_bool,
     check_integer,
     check_real,
 )
@@ -25,6 +24,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.losses import Calibrated
 from gnnsync.typing import FloatArray
+from gnnsync.units import find_unit
 
 
 class Anchors(Protocol):
@@ -82,16 +82,16 @@ class FileAnchors:
 
     Args:
         path: the file.
-        degrees: angles are in degrees.
+        unit: of the angles: radians, degrees or turns.
     """
 
     path: str
-    degrees: bool = False
+    unit: str = "radians"
 
     def __post_init__(self) -> None:
         if not isinstance(self.path, (str, os.PathLike)) or not os.fspath(self.path):
             raise ParameterError("path", self.path, "the name of a file of known angles")
-        check_bool("degrees", self.degrees)
+        find_unit(self.unit)
 
     def __call__(self, graph: MeasurementGraph, k: int) -> FloatArray:
         """The file's angles at the nodes of these names."""
@@ -108,7 +108,7 @@ class FileAnchors:
             known[number[fields[0]]] = [self._angle(field, line) for field in fields[1:]]
         if np.isnan(known).all():
             raise DataFileError(f"{self.path}: holds no angle")
-        return np.radians(known) if self.degrees else known
+        return find_unit(self.unit).to_radians(known)
 
     def _lines(self) -> list[tuple[int, list[str]]]:
         try:
