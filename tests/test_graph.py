@@ -377,3 +377,12 @@ def test_trusted_edges() -> None:
 def test_bad_trusted_edges(trusted: list[float], message: str) -> None:
     with pytest.raises(GraphError, match=message):
         MeasurementGraph([[0, 1], [1, 2]], [0.0, 0.0], 3, trusted=trusted)
+
+
+def test_bridges_are_the_edges_on_no_cycle():
+    graph = MeasurementGraph.from_edges("abccd", "bcade", np.zeros(5))
+    assert graph.bridges.tolist() == [False, False, False, True, True]
+    trusted = graph.replace(trusted=np.array([False, False, False, True, False]))
+    assert trusted.unchecked.tolist() == [False, False, False, False, True]
+    parallel = MeasurementGraph.from_edges("ab", "ba", [0.1, -0.1])
+    assert not parallel.bridges.any()

@@ -5,7 +5,8 @@ import gnnsync
 from gnnsync import MeasurementGraph, Solution
 from gnnsync.angles import TWO_PI
 from gnnsync.errors import ParameterError
-from gnnsync.solution import summarize
+from gnnsync.solution import ANGLE_FIGURES, summarize
+from gnnsync.units import DEGREES, in_unit
 
 
 def test_from_angles_with_the_truth(make_multigraph):
@@ -33,7 +34,8 @@ def test_each_edge_belongs_to_the_set_that_explains_it(rng):
 
 @pytest.mark.parametrize(("residual", "confidence"), [(0.0, 1.0), (np.pi / 2, 0.5), (np.pi, 0.0)])
 def test_confidence_falls_with_the_residual(residual, confidence):
-    graph = MeasurementGraph([[0], [1]], [residual], 2)
+    # The second measurement of the pair checks the first.
+    graph = MeasurementGraph([[0, 0], [1, 1]], [residual, 0.0], 2)
     solution = Solution.from_angles(graph, np.zeros(2))
     assert solution.edge_confidence[0] == pytest.approx(confidence, abs=1e-15)
 
@@ -91,3 +93,43 @@ def test_another_graph_is_refused_in_one_line(make_multigraph):
             with pytest.raises(ParameterError, match=r"graph = .*: must be .* 12 nodes") as caught:
                 call()
             assert len(str(caught.value).splitlines()) == 1
+
+
+def tree_with_loop(offset):
+    """Nodes a, b, c in a loop, d beyond the edge c - d."""
+    return MeasurementGraph.from_edges("abcc", "bcad", offset)
+
+
+def test_what_no_cycle_checks_is_unknown_and_takes_no_part_in_the_figures():
+    graph = tree_with_loop([0.5, 0.5, -0.9, 2.0])
+    solution = Solution.from_angles(graph, np.array([1.0, 0.5, 0.0, 1.0]))
+    assert np.isnan(solution.edge_confidence).tolist() == [False, False, False, True]
+    summary = summarize(graph, solution)
+    assert summary["edges_unchecked"] == 1
+    assert summary["residual_quantiles"]["0.99"] < 0.2  # that of c - d would be 3
+    trusted = graph.replace(trusted=np.array([False, False, False, True]))
+    assert np.isfinite(Solution.from_angles(trusted, solution.angles).edge_confidence).all()
+
+
+def test_a_tree_has_no_figures_of_noise():
+    graph = MeasurementGraph.from_edges("ab", "bc", [0.5, 1.0])
+    summary = summarize(graph, gnnsync.solve(graph))
+    assert summary["edges_unchecked"] == 2
+    assert summary["outlier_share"] is None
+    assert summary["inlier_noise"] is None
+    assert set(summary["residual_quantiles"].values()) == {None}
+    assert (summary["nodes_sure"], summary["nodes_unknown"]) == (0.0, 1.0)
+
+
+def test_worst_edges_and_the_unit_of_the_summary():
+    graph = tree_with_loop([0.5, 0.5, -0.9, 2.0])
+    solution = Solution.from_angles(graph, np.array([1.0, 0.5, 0.0, 1.0]))
+    summary = summarize(graph, solution)
+    first, second = summary["worst_edges"]
+    assert (first["edge"], first["src"], first["dst"], first["confidence"]) == (3, "c", "d", None)
+    assert second["residual"] == pytest.approx(-0.1)
+    turned = in_unit(summary, DEGREES, ANGLE_FIGURES)
+    assert turned["unit"] == "degrees"
+    assert turned["worst_edges"][1]["residual"] == pytest.approx(np.degrees(-0.1))
+    assert turned["inlier_noise"] == pytest.approx(np.degrees(summary["inlier_noise"]))
+    assert turned["outlier_share"] == summary["outlier_share"]

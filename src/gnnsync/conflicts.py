@@ -83,7 +83,7 @@ class Conflicts:
         edge: number of the measurement.
         ends: names of its source and destination.
         offset: its offset, in [-π, π).
-        confidence: the solution's confidence that it is an inlier.
+        confidence: the solution's confidence that it is an inlier; NaN if nothing checks it.
         cycles: cycles of believed measurements, worst first. No measurement is in two of them, so
             that they are independent evidence and their log odds may be added.
         rejected: cycles with exactly one measurement that is not believed, those that agree best
@@ -114,9 +114,11 @@ class Conflicts:
     def text(self, unit: Unit = RADIANS) -> str:
         """One line per cycle, with angles in `unit`."""
         verdict = "believed" if self.confidence >= BELIEVED else "rejected"
+        known = f"{self.confidence:.3g} ({verdict})"
         lines = [
             f"measurement {self.edge}, {self.ends[0]} - {self.ends[1]}: offset "
-            f"{unit.format(self.offset, 4)}, confidence {self.confidence:.3g} ({verdict})"
+            f"{unit.format(self.offset, 4)}, confidence "
+            f"{'unknown' if np.isnan(self.confidence) else known}"
         ]
         if self.unchecked:
             lines.append("unchecked: no other believed measurements close a cycle through it")
@@ -161,7 +163,8 @@ def find_conflicts(
     sigma = np.maximum(sigma, _LEAST_SIGMA)
     usable = np.ones(graph.num_edges, bool) if group is None else group == group[e]
     usable[e] = False
-    search = _Search(graph, e, np.clip(confidence, 0.0, 1.0), sigma)
+    # What nothing checks is neither believed nor rejected; it is on no path to another edge.
+    search = _Search(graph, e, np.clip(np.nan_to_num(confidence), 0.0, 1.0), sigma)
     believed = confidence >= BELIEVED
     names = graph.names
     return Conflicts(
@@ -170,7 +173,9 @@ def find_conflicts(
         offset=float(wrap(graph.offset[e])),
         confidence=float(confidence[e]),
         cycles=tuple(search.independent(usable & believed, most)),
-        rejected=tuple(search.through_one(usable & believed, usable & ~believed, most)),
+        rejected=tuple(
+            search.through_one(usable & believed, usable & (confidence < BELIEVED), most)
+        ),
     )
 
 

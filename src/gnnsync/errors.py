@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -159,3 +159,18 @@ def _reject(name: str, array: NDArray[Any], bad: BoolArray, requirement: str) ->
         place = tuple(int(i) for i in np.argwhere(bad)[0])
         at = ", ".join(map(str, place))
         raise GraphError(f"{name}[{at}] is {array[place]}: {requirement}")
+
+
+def check_names(names: Iterable[Hashable], *, repeats: bool = False) -> tuple[Hashable, ...]:
+    """Return the distinct names of nodes, in order; an error if one repeats, unless it may."""
+    seen: dict[Hashable, None] = {}
+    for name in names:
+        try:
+            if name in seen and not repeats:
+                raise GraphError(f"node_names has {name!r} twice: names must be distinct")
+            seen[name] = None
+        except TypeError:
+            raise GraphError(
+                f"node name {name!r} is not hashable: use a str, int or tuple"
+            ) from None
+    return tuple(seen)

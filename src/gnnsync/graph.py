@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
 
 from gnnsync.angles import reduce_angle, wrap
 from gnnsync.errors import (
@@ -19,9 +18,11 @@ from gnnsync.errors import (
     check_array,
     check_flags,
     check_integer,
+    check_names,
     check_whole_array,
 )
-from gnnsync.topology import Triangles, distinct, find_triangles
+from gnnsync.topology import Triangles, component_labels, distinct, find_triangles
+from gnnsync.topology import bridges as find_bridges
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class MeasurementGraph:
                 raise GraphError(f"group[{e}] is {group[e]}: must be -1 (outlier) or 0..{most}")
             self._set("group", group)
         if self.node_names is not None:
-            names = _distinct(self.node_names)
+            names = check_names(self.node_names)
             if len(names) != n:
                 raise GraphError(f"node_names has {len(names)} names: must have {n}")
             object.__setattr__(self, "node_names", names)
@@ -145,9 +146,9 @@ class MeasurementGraph:
             raise GraphError(f"src has {len(sources)} entries and dst {len(targets)}: must agree")
         if node_names is None:
             ends = (name for pair in zip(sources, targets, strict=True) for name in pair)
-            number = {name: i for i, name in enumerate(_distinct(ends, repeats=True))}
+            number = {name: i for i, name in enumerate(check_names(ends, repeats=True))}
         else:
-            number = {name: i for i, name in enumerate(_distinct(_names(node_names)))}
+            number = {name: i for i, name in enumerate(check_names(_names(node_names)))}
         try:
             index = [[number[name] for name in side] for side in (sources, targets)]
         except KeyError as error:
@@ -321,11 +322,22 @@ class MeasurementGraph:
         return find_triangles(self.edge_index, self.num_nodes)
 
     @cached_property
+    def bridges(self) -> BoolArray:
+        """Whether each edge (m,) is on no cycle, so that no other measurement checks it.
+
+        Parallel edges check each other.
+        """
+        return _read_only(find_bridges(self.edge_index, self.num_nodes))
+
+    @property
+    def unchecked(self) -> BoolArray:
+        """Whether each edge (m,) is on no cycle and is not trusted either."""
+        return self.bridges if self.trusted is None else self.bridges & ~self.trusted
+
+    @cached_property
     def components(self) -> IntArray:
         """Connected component (n,) of each node, numbered by first appearance."""
-        ones = np.ones(self.num_edges, dtype=np.int8)
-        shape = (self.num_nodes, self.num_nodes)
-        labels = connected_components(sp.coo_array((ones, (self.src, self.dst)), shape=shape))[1]
+        labels = component_labels(self.edge_index, self.num_nodes)
         _, first, label = np.unique(labels, return_index=True, return_inverse=True)
         return _read_only(np.argsort(np.argsort(first))[label])
 
@@ -381,17 +393,3 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 def _names(values: Iterable[Hashable]) -> list[Hashable]:
     # Elements of a tensor hash by identity, so equal ones would be different nodes.
     return list(values.tolist() if hasattr(values, "tolist") else values)
-
-
-def _distinct(names: Iterable[Hashable], *, repeats: bool = False) -> tuple[Hashable, ...]:
-    seen: dict[Hashable, None] = {}
-    for name in names:
-        try:
-            if name in seen and not repeats:
-                raise GraphError(f"node_names has {name!r} twice: names must be distinct")
-            seen[name] = None
-        except TypeError:
-            raise GraphError(
-                f"node name {name!r} is not hashable: use a str, int or tuple"
-            ) from None
-    return tuple(seen)

@@ -191,7 +191,8 @@ class PoseSolution:
         headings: the solution for the headings alone, from which the poses were computed.
         edge_confidence: (m,) probability that each measurement is an inlier; of one that no other
             checks (it is on no cycle of accepted ones), the probability before any is seen: .999
-            if it is trusted, else the share of inliers.
+            if it is trusted, else the share of inliers; NaN if it is on no cycle at all and not
+            trusted.
         accepted: (m,) measurements with a confidence of at least 1/2, and those of less without
             which the graph would fall apart; the others have no influence on the poses.
         cost: ½ Σ rᵀ Ω r over the accepted measurements, with the stated information Ω.

@@ -26,7 +26,11 @@ SURE = 0.95
 # Levels of the residual quantiles in the summary.
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99)
 # Figures of `summarize` that are angles: `gnnsync.units.in_unit` converts them, at any depth.
-ANGLE_FIGURES = ("residual_quantiles", "inlier_noise")
+ANGLE_FIGURES = ("residual_quantiles", "inlier_noise", "node_deviation", "offset", "residual")
+# Measurements that the summary lists as the worst.
+WORST_EDGES = 5
+# Residuals (radians) up to this are rounding.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +42,8 @@ class Solution:
 
     Args:
         angles: (n, k) in [0, 2π).
-        edge_confidence: (m,) in [0, 1], confidence that each measurement is an inlier.
+        edge_confidence: (m,) in [0, 1], confidence that each measurement is an inlier; NaN where
+            nothing checks it: it is on no cycle, and not trusted.
         edge_group: (m,) group with the smallest residual at each edge; all 0 for k = 1.
         component: (n,) connected component of each node.
         converged: whether the method met its own stopping criterion.
@@ -48,7 +53,10 @@ class Solution:
         diagnostics: further numbers by name.
         node_confidence: (n,) in [0, 1], the probability that a node's angles (of all k groups)
             are within `NODE_TOLERANCE` of the truth, up to the common rotation of its component;
-            None if the method does not estimate it.
+            NaN where no measurement is checked by others; None if the method does not estimate it.
+        node_deviation: (n, k) standard deviation in radians of each angle about the truth, given
+            that it is right, up to the mean rotation of its component; NaN where no noise can be
+            estimated; None if the method does not estimate it.
         graph: the measurements that were solved; None in a solution built without them.
     """
 
@@ -62,6 +70,7 @@ class Solution:
     seconds: float = 0.0
     diagnostics: dict[str, float] = field(default_factory=dict)
     node_confidence: FloatArray | None = None
+    node_deviation: FloatArray | None = None
     graph: MeasurementGraph | None = field(default=None, repr=False)
 
     @classmethod
@@ -76,13 +85,15 @@ class Solution:
         """Build a Solution from angles (n,) or (n, k).
 
         Each edge is assigned to the group with the smallest residual M. If the method gives no
-        `edge_confidence`, it is (1 + cos M)/2, from 1 at M = 0 to 0 at M = π.
+        `edge_confidence`, it is (1 + cos M)/2, from 1 at M = 0 to 0 at M = π. That of an edge that
+        nothing checks is NaN: angles can be fitted to it whatever its offset.
         """
         angles = reduce_angle(angles[:, None] if angles.ndim == 1 else angles)
         residual = np.abs(graph.residual(angles))
         group = residual.argmin(axis=1)
         if edge_confidence is None:
             edge_confidence = (1.0 + np.cos(residual.min(axis=1))) / 2.0
+        edge_confidence = np.where(graph.unchecked, np.nan, edge_confidence)
         return cls(angles, edge_confidence, group, graph.components, graph=graph, **fields)
 
     @property
@@ -178,25 +189,33 @@ class Solution:
 def summarize(graph: MeasurementGraph, solution: Solution) -> dict[str, Any]:
     """Numbers that describe a solution: counts, residuals, noise, and how the method ended.
 
-    `residual_quantiles` are of |residual| in radians; `outlier_share` (fraction of edges) and
-    `inlier_noise` (standard deviation in radians) are estimated by `estimate_outliers`;
-    `nodes_sure` is the fraction of nodes with a confidence of at least `SURE`.
+    Edges on no cycle (`edges_unchecked` of them) have no residual, whatever their offset: they
+    take no part in `residual_quantiles` (of |residual|), nor in `outlier_share` (fraction of the
+    other edges) and `inlier_noise` (standard deviation), which `estimate_outliers` finds; all three
+    are None if there are no other edges. `nodes_sure` and `nodes_unknown` are the fractions of
+    nodes with a confidence of at least `SURE`, and without any. `worst_edges` are the measurements
+    that disagree most with the angles. Angles are in radians.
     """
-    residual = np.abs(solution.residual(graph))
-    outliers, noise = estimate_outliers(residual)
+    checked = ~graph.bridges
+    residual = np.abs(solution.residual(graph))[checked]
+    outliers, noise = estimate_outliers(residual) if len(residual) else (None, None)
     return {
         "unit": RADIANS.name,
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
+        "edges_unchecked": int((~checked).sum()),
         "components": graph.num_components,
         "k": solution.k,
         "residual_quantiles": {
-            f"{level:g}": float(np.quantile(residual, level)) if len(residual) else 0.0
+            f"{level:g}": float(np.quantile(residual, level)) if len(residual) else None
             for level in QUANTILES
         },
         "outlier_share": outliers,
         "inlier_noise": noise,
-        "nodes_sure": _sure(solution),
+        "nodes_sure": _share_of_nodes(solution, SURE),
+        "nodes_unknown": _share_of_nodes(solution, None),
+        "node_deviation": _typical_deviation(solution),
+        "worst_edges": worst_edges(graph, solution),
         "converged": bool(solution.converged),
         "iterations": int(solution.iterations),
         "stop_reason": solution.stop_reason,
@@ -204,7 +223,55 @@ def summarize(graph: MeasurementGraph, solution: Solution) -> dict[str, Any]:
     }
 
 
-def _sure(solution: Solution) -> float | None:
-    """Fraction of nodes with a confidence of at least `SURE`; None if there are no confidences."""
+def worst_edges(
+    graph: MeasurementGraph, solution: Solution, most: int = WORST_EDGES
+) -> list[dict[str, Any]]:
+    """The measurements of largest |residual|, worst first: number, nodes, offset, confidence.
+
+    Residuals within `_ROUNDING` are none.
+    """
+    residual, names = solution.residual(graph), graph.names
+    size = np.abs(residual)
+    largest = np.argsort(-size, kind="stable")[:most]
+    return [
+        {
+            "edge": e,
+            "src": plain_name(names[graph.src[e]]),
+            "dst": plain_name(names[graph.dst[e]]),
+            "offset": float(graph.offset[e]),
+            "residual": float(residual[e]),
+            "confidence": _number(solution.edge_confidence[e]),
+        }
+        for e in largest.tolist()
+        if size[e] > _ROUNDING
+    ]
+
+
+def plain_name(name: Any) -> int | str:
+    """The name of a node as JSON can hold it."""
+    return name if isinstance(name, int) else str(name)
+
+
+def _share_of_nodes(solution: Solution, least: float | None) -> float | None:
+    """Fraction of nodes with at least this confidence, or with an unknown one if `least` is None.
+
+    None if there are no confidences.
+    """
     confidence = solution.node_confidence
-    return None if confidence is None else float((confidence >= SURE).mean())
+    if confidence is None:
+        return None
+    counted = np.isnan(confidence) if least is None else confidence >= least
+    return float(counted.mean())
+
+
+def _typical_deviation(solution: Solution) -> float | None:
+    """Median of the standard deviations that are known; None if there are none."""
+    if solution.node_deviation is None:
+        return None
+    known = solution.node_deviation[np.isfinite(solution.node_deviation)]
+    return float(np.median(known)) if len(known) else None
+
+
+def _number(value: float) -> float | None:
+    """A figure as JSON can hold it: None for NaN."""
+    return None if np.isnan(value) else float(value)

@@ -69,3 +69,22 @@ def test_edges(tmp_path, solved):
 def test_other_endings_are_refused(tmp_path, solved):
     with pytest.raises(DataFileError, match=r"a\.xls: ends in '\.xls': must be one of \.csv"):
         write_solution(*solved, tmp_path / "a.xls")
+
+
+def test_what_is_unknown_is_an_empty_cell_or_null(tmp_path, solved):
+    graph, solution = solved
+    deviation = np.array([[0.1], [np.nan], [0.2]])
+    confidence = np.array([np.nan, 0.5, 0.25])
+    solution = solution.replace(node_confidence=confidence, node_deviation=deviation)
+    write_solution(graph, solution, tmp_path / "a.csv", unit="degrees")
+    head, *lines = rows(tmp_path / "a.csv")
+    assert head == ["node", "angle", "component", "confidence", "deviation"]
+    assert [line[3] for line in lines] == ["", "0.5", "0.25"]
+    assert lines[1][4] == ""
+    assert float(lines[0][4]) == pytest.approx(np.degrees(0.1))
+    write_solution(graph, solution, tmp_path / "a.json")
+    content = json.loads((tmp_path / "a.json").read_text())
+    assert content["node_confidence"] == [None, 0.5, 0.25]
+    assert content["node_deviation"] == [[0.1], [None], [0.2]]
+    write_edges(graph, solution, tmp_path / "e.csv")
+    assert [line[4] for line in rows(tmp_path / "e.csv")[1:]] == ["", ""]

@@ -7,6 +7,8 @@ import sys
 import time
 from typing import Any
 
+import numpy as np
+
 from gnnsync.cli.explain import find_edge
 from gnnsync.cli.progress import print_summary, stage
 from gnnsync.cli.solve_options import output_unit
@@ -49,9 +51,11 @@ def explanation(graph: PoseGraph, solution: PoseSolution, edge: int, unit: Unit 
     names, rotations = graph.rotations.names, graph.rotations
     x, y, angle = graph.error(solution.poses)[edge]
     verdict = "accepted" if solution.accepted[edge] else "rejected"
+    stated = solution.edge_confidence[edge]
+    confidence = "unknown" if np.isnan(stated) else f"{stated:.3g}"
     first = (
         f"edge {edge}, pose {names[rotations.src[edge]]} seen from {names[rotations.dst[edge]]}: "
-        f"{verdict}, confidence {solution.edge_confidence[edge]:.3g}; off by ({x:.3g}, {y:.3g}) "
+        f"{verdict}, confidence {confidence}; off by ({x:.3g}, {y:.3g}) "
         f"in position and {unit.format(angle)} in heading"
     )
     return f"{first}\nheadings: {solution.headings.conflicts(edge, rotations).text(unit)}"

@@ -5,35 +5,92 @@ from __future__ import annotations
 from typing import Any
 
 from gnnsync.solution import NODE_TOLERANCE, SURE
-from gnnsync.units import UNITS, Unit
+from gnnsync.units import UNITS
 
 
 def summary_text(summary: dict[str, Any]) -> str:
-    """One line per figure of the summary, in its unit, with its name in front."""
-    unit = UNITS[summary["unit"]]
-    quantiles = ", ".join(
-        f"{float(level):.0%} {value:.3g}" for level, value in summary["residual_quantiles"].items()
-    )
+    """One line per figure of the summary, in its unit, with its name in front; lists follow."""
     ended = "converged" if summary["converged"] else "NOT converged"
     trusted = f"{summary['trusted']} edges (--trust none turns this off)"
-    noise = unit.label(f"{summary['inlier_noise']:.3g}")
     lines = {
         "nodes": summary["nodes"],
         "edges": summary["edges"],
         "trusted": trusted if summary["trusted"] else None,
+        "unchecked": _unchecked_text(summary),
         "components": summary["components"],
         "method": f"{summary['method']} (k = {summary['k']}), {ended}: {summary['stop_reason']}",
-        "|residual|": unit.label(quantiles),
-        "outliers": f"about {summary['outlier_share']:.1%}; noise of the inliers {noise}",
-        "confidence": _confidence_text(summary["nodes_sure"], unit),
+        "|residual|": _quantiles_text(summary),
+        "outliers": _noise_text(summary),
+        "confidence": _confidence_text(summary),
+        "deviation": _deviation_text(summary),
         "time": f"{summary['seconds_read']:.2f} s to read, "
         f"{summary['seconds_solve']:.2f} s to solve",
     }
-    return "\n".join(f"{name:<11} {value}" for name, value in lines.items() if value is not None)
+    text = [f"{name:<11} {value}" for name, value in lines.items() if value is not None]
+    return "\n".join([*text, *_worst_lines(summary)])
 
 
-def _confidence_text(fraction: float | None, unit: Unit) -> str | None:
-    if fraction is None:
+def angle_text(value: float, summary: dict[str, Any]) -> str:
+    """An angle of the summary, which is in its unit already, with the symbol of it."""
+    return UNITS[summary["unit"]].label(f"{value:.3g}")
+
+
+def _unchecked_text(summary: dict[str, Any]) -> str | None:
+    count, edges = summary["edges_unchecked"], summary["edges"]
+    if not count:
         return None
-    within = unit.format(NODE_TOLERANCE)
-    return f"{fraction:.1%} of the nodes are within {within} with {SURE:.0%} or more"
+    text = f"{count} of {edges} measurements are on no cycle"
+    return f"no redundancy: {text}" if count == edges else f"{text}: nothing checks them"
+
+
+def _quantiles_text(summary: dict[str, Any]) -> str | None:
+    quantiles = summary["residual_quantiles"]
+    if None in quantiles.values():
+        return None
+    text = ", ".join(f"{float(level):.0%} {value:.3g}" for level, value in quantiles.items())
+    return UNITS[summary["unit"]].label(text)
+
+
+def _noise_text(summary: dict[str, Any]) -> str:
+    if summary["outlier_share"] is None:
+        return "unknown, and so is the noise: no measurement is checked by others"
+    noise = angle_text(summary["inlier_noise"], summary)
+    return f"about {summary['outlier_share']:.1%}; noise of the inliers {noise}"
+
+
+def _confidence_text(summary: dict[str, Any]) -> str | None:
+    sure, unknown = summary["nodes_sure"], summary["nodes_unknown"]
+    if sure is None:
+        return None
+    if unknown == 1.0:
+        return "unknown: nothing tells right angles from wrong ones"
+    within = UNITS[summary["unit"]].format(NODE_TOLERANCE)
+    text = f"{sure:.1%} of the nodes are within {within} with {SURE:.0%} or more"
+    return f"{text}; {unknown:.1%} are unknown" if unknown else text
+
+
+def _deviation_text(summary: dict[str, Any]) -> str | None:
+    if summary["node_deviation"] is None:
+        return None
+    return f"{angle_text(summary['node_deviation'], summary)} for the median of the nodes"
+
+
+def _worst_lines(summary: dict[str, Any]) -> list[str]:
+    worst = summary["worst_edges"]
+    if not worst:
+        return []
+    rows = [
+        (
+            f"{edge['src']} - {edge['dst']}",
+            f"offset {angle_text(edge['offset'], summary)}",
+            f"residual {angle_text(edge['residual'], summary)}",
+            "confidence "
+            + ("unknown" if edge["confidence"] is None else f"{edge['confidence']:.3g}"),
+        )
+        for edge in worst
+    ]
+    width = [max(len(row[i]) for row in rows) for i in range(3)]
+    lines = (
+        "  ".join(cell.ljust(w) for cell, w in zip(row, [*width, 0], strict=True)) for row in rows
+    )
+    return ["worst edges", *(f"  {line}" for line in lines)]

@@ -14,8 +14,9 @@ import numpy as np
 from gnnsync.errors import DataFileError, check_choice
 from gnnsync.io.files import atomic_output
 from gnnsync.io.pose_file import write_poses
-from gnnsync.io.solution_file import name_array, plain_name
+from gnnsync.io.solution_file import known_or, name_array
 from gnnsync.pose_graph import PoseGraph, PoseSolution
+from gnnsync.solution import plain_name
 from gnnsync.typing import FloatArray
 from gnnsync.units import RADIANS, Unit, find_unit
 
@@ -82,7 +83,7 @@ def write_pose_table(
     columns.append(graph.rotations.components.tolist())
     if solution.headings.node_confidence is not None:
         titles.append("confidence")
-        columns.append(solution.headings.node_confidence.tolist())
+        columns.append(known_or(solution.headings.node_confidence, ""))
     _write_csv(handle, titles, columns)
 
 
@@ -111,7 +112,7 @@ def write_pose_edges(
         *error[:, :2].T.tolist(),
         unit.from_radians(error[:, 2]).tolist(),
         rotations.edge_trusted.astype(int).tolist(),
-        solution.edge_confidence.tolist(),
+        known_or(solution.edge_confidence, ""),
         solution.accepted.astype(int).tolist(),
     ]
     titles = ["start", "end", "dx", "dy", "dtheta", "residual_x", "residual_y", "residual_theta"]
@@ -139,11 +140,11 @@ def _content(
         "nodes": [plain_name(name) for name in graph.rotations.names],
         "poses": _poses(solution, unit).tolist(),
         "component": graph.rotations.components.tolist(),
-        "edge_confidence": solution.edge_confidence.tolist(),
+        "edge_confidence": known_or(solution.edge_confidence, None),
         "accepted": solution.accepted.tolist(),
     }
     if solution.headings.node_confidence is not None:
-        content["node_confidence"] = solution.headings.node_confidence.tolist()
+        content["node_confidence"] = known_or(solution.headings.node_confidence, None)
     return content
 
 

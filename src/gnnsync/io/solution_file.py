@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.files import atomic_output
-from gnnsync.solution import Solution
+from gnnsync.solution import Solution, plain_name
+from gnnsync.typing import FloatArray
 from gnnsync.units import RADIANS, Unit, find_unit
 
 ENDINGS = (".csv", ".json", ".npz")
@@ -60,8 +62,8 @@ def write_solution(
                 "angles": angles.tolist(),
                 "component": solution.component.tolist(),
             }
-            if solution.node_confidence is not None:
-                content["node_confidence"] = solution.node_confidence.tolist()
+            for name, values in _node_columns(solution, unit).items():
+                content[name] = known_or(values, None)
             json.dump(content, handle, indent=1, allow_nan=False)
         else:
             arrays: dict[str, Any] = {
@@ -73,28 +75,55 @@ def write_solution(
                 "edge_confidence": solution.edge_confidence,
                 "edge_group": solution.edge_group,
             }
-            if solution.node_confidence is not None:
-                arrays["node_confidence"] = solution.node_confidence
+            arrays |= _node_columns(solution, unit)
             np.savez_compressed(handle, **arrays)
 
 
 def write_angles(
     graph: MeasurementGraph, solution: Solution, handle: TextIO, *, unit: Unit = RADIANS
 ) -> None:
-    """Write CSV lines node, angle (angle_1, ..., angle_k if k > 1), component, confidence.
+    """Write CSV lines node, angle (angle_1 to angle_k if k > 1), component, confidence, deviation.
 
-    The last column is present if the method estimates the confidence in a node.
+    The last two columns (deviation_1 to deviation_k if k > 1) are present if the method
+    estimates them; a cell is empty where they are unknown.
     """
     angles = unit.angles(solution.angles)
     k = solution.k
-    titles = ["angle"] if k == 1 else [f"angle_{group + 1}" for group in range(k)]
+    titles = ["node", *_numbered("angle", k), "component"]
+    columns: list[Sequence[object]] = [list(graph.names), *angles.T.tolist()]
+    columns.append(solution.component.tolist())
+    extra = _node_columns(solution, unit)
+    if "node_confidence" in extra:
+        titles.append("confidence")
+        columns.append(known_or(extra["node_confidence"], ""))
+    if "node_deviation" in extra:
+        titles += _numbered("deviation", k)
+        columns += [known_or(column, "") for column in extra["node_deviation"].T]
     writer = csv.writer(handle, lineterminator="\n")
-    last = [solution.component.tolist()]
+    writer.writerow(titles)
+    writer.writerows(zip(*columns, strict=True))
+
+
+def known_or(values: FloatArray, unknown: object) -> list[Any]:
+    """The numbers of an array as nested lists, with `unknown` in the place of NaN."""
+    plain = values.astype(object)
+    plain[np.isnan(values)] = unknown
+    return plain.tolist()
+
+
+def _numbered(name: str, k: int) -> list[str]:
+    """Title of the columns of k groups."""
+    return [name] if k == 1 else [f"{name}_{group + 1}" for group in range(k)]
+
+
+def _node_columns(solution: Solution, unit: Unit) -> dict[str, FloatArray]:
+    """Confidence and deviation of the nodes by name, as far as the method estimates them."""
+    columns = {}
     if solution.node_confidence is not None:
-        last.append(solution.node_confidence.tolist())
-    writer.writerow(["node", *titles, "component", "confidence"][: 1 + k + len(last)])
-    rows = zip(graph.names, angles.tolist(), *last, strict=True)
-    writer.writerows([name, *row, *rest] for name, row, *rest in rows)
+        columns["node_confidence"] = solution.node_confidence
+    if solution.node_deviation is not None:
+        columns["node_deviation"] = unit.from_radians(solution.node_deviation)
+    return columns
 
 
 def write_edges(
@@ -107,7 +136,8 @@ def write_edges(
     """Write CSV lines src, dst, offset, residual, confidence, group.
 
     `residual` is angle[src] - angle[dst] - offset reduced to [-π, π), for the group (one of the k
-    sets of angles, from 0) with the smallest residual. Both angles are in `unit`.
+    sets of angles, from 0) with the smallest residual. Both angles are in `unit`. `confidence` is
+    empty where nothing checks the measurement.
     """
     names, unit = graph.names, find_unit(unit)
     columns = (
@@ -115,18 +145,13 @@ def write_edges(
         [names[i] for i in graph.dst.tolist()],
         unit.angles(graph.offset).tolist(),
         unit.from_radians(solution.residual(graph)).tolist(),
-        solution.edge_confidence.tolist(),
+        known_or(solution.edge_confidence, ""),
         solution.edge_group.tolist(),
     )
     with atomic_output(path) as handle:
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(["src", "dst", "offset", "residual", "confidence", "group"])
         writer.writerows(zip(*columns, strict=True))
-
-
-def plain_name(name: Any) -> int | str:
-    """The name of a node as JSON can hold it."""
-    return name if isinstance(name, int) else str(name)
 
 
 def name_array(graph: MeasurementGraph) -> NDArray[Any]:

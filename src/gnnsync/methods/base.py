@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 
 Graphs = Sequence[MeasurementGraph]
 
+# Diagnostics that a tree says nothing about.
+_OF_NOISE = ("eta", "sigma", "sigma_trusted", "normal_noise", "drift")
+
 
 class DisconnectedGraphWarning(UserWarning):
     """A graph has several components: angles are comparable within a component only."""
@@ -104,6 +107,7 @@ class Estimate:
     edge_confidence: FloatArray | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
     node_confidence: FloatArray | None = None
+    node_deviation: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,7 @@ class ClassicalMethod:
             whole.angles,
             edge_confidence=whole.edge_confidence,
             node_confidence=whole.node_confidence,
+            node_deviation=whole.node_deviation,
             converged=all(e.converged for e in estimates),
             iterations=max((e.iterations for e in estimates), default=0),
             stop_reason="; ".join(dict.fromkeys(e.stop_reason for e in estimates)) or "no edges",
@@ -169,6 +174,7 @@ class ClassicalMethod:
         confidence = np.ones(graph.num_edges)
         # A node alone in its component is its own reference, and always right.
         right = np.ones(graph.num_nodes)
+        deviation = np.zeros((graph.num_nodes, k))
         estimates = []
         for nodes, edges, part in _split(graph):
             found = self._estimate_refined(part, k, rng)
@@ -176,17 +182,27 @@ class ClassicalMethod:
             angles[nodes], confidence[edges] = solved.angles, solved.edge_confidence
             if found.node_confidence is not None:
                 right[nodes] = found.node_confidence
+            if found.node_deviation is not None:
+                deviation[nodes] = found.node_deviation
             estimates.append(found)
         # Largest first: its diagnostics are the ones reported.
         estimates.sort(key=lambda e: len(e.angles), reverse=True)
         stated = all(estimate.node_confidence is not None for estimate in estimates)
-        known = right if stated and estimates else None
-        return Estimate(angles, edge_confidence=confidence, node_confidence=known), estimates
+        measured = all(estimate.node_deviation is not None for estimate in estimates)
+        whole = Estimate(
+            angles,
+            edge_confidence=confidence,
+            node_confidence=right if stated and estimates else None,
+            node_deviation=deviation if measured and estimates else None,
+        )
+        return whole, estimates
 
     def _estimate_refined(
         self, graph: MeasurementGraph, k: int, rng: np.random.Generator
     ) -> Estimate:
         found = self.estimate(graph, k, rng)
+        if graph.bridges.all():
+            found = _without_redundancy(graph, found)
         columns = found.angles.reshape(graph.num_nodes, k)
         if not self.refine:
             return replace(found, angles=columns)
@@ -195,8 +211,23 @@ class ClassicalMethod:
             angles=projected_gradient_steps(graph, columns, self.refine),
             edge_confidence=None,  # the method's own were for the angles before refinement
             node_confidence=None,
+            node_deviation=None,
             stop_reason=f"{found.stop_reason}; then {self.refine} projected gradient steps",
         )
+
+
+def _without_redundancy(graph: MeasurementGraph, found: Estimate) -> Estimate:
+    """The estimate on a tree: noise, outliers and, unless all edges are trusted, nodes unknown."""
+    nothing = graph.unchecked.any()
+    right, deviation = found.node_confidence, found.node_deviation
+    return replace(
+        found,
+        node_confidence=np.full_like(right, np.nan) if nothing and right is not None else right,
+        node_deviation=None if deviation is None else np.full_like(deviation, np.nan),
+        diagnostics={
+            name: value for name, value in found.diagnostics.items() if name not in _OF_NOISE
+        },
+    )
 
 
 def _split(

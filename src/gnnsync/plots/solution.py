@@ -33,9 +33,10 @@ def solution_figure(solution: Solution, graph: MeasurementGraph | None = None) -
 def _residuals(axes: Axes, solution: Solution, graph: MeasurementGraph) -> None:
     residual = solution.residual(graph)
     axes.hist(residual, bins=_RESIDUAL_BINS, range=(-np.pi, np.pi), color=_BLUE)
-    if len(residual):
-        outliers, noise = estimate_outliers(residual)
-        level = outliers * len(residual) / _RESIDUAL_BINS
+    checked = residual[~graph.bridges]
+    if len(checked):
+        outliers, noise = estimate_outliers(checked)
+        level = outliers * len(checked) / _RESIDUAL_BINS
         axes.axhline(level, color=_RED, linewidth=1, label=f"outliers, about {outliers:.0%}")
         axes.plot([], [], " ", label=f"inlier noise {noise:.2g} rad")
         axes.legend(frameon=False, fontsize=8)
@@ -65,11 +66,12 @@ def _angles(axes: Axes, solution: Solution) -> None:
 
 
 def _confidence(axes: Axes, solution: Solution) -> None:
-    confidence = np.clip(solution.edge_confidence, 0, 1)
+    known = np.isfinite(solution.edge_confidence)
+    confidence, groups = np.clip(solution.edge_confidence[known], 0, 1), solution.edge_group[known]
     if solution.k == 1:
         axes.hist(confidence, bins=_CONFIDENCE_BINS, range=(0, 1), color=_GREY)
     else:
-        parts = [confidence[solution.edge_group == group] for group in range(solution.k)]
+        parts = [confidence[groups == group] for group in range(solution.k)]
         labels = [f"group {group + 1}" for group in range(solution.k)]
         axes.hist(parts, bins=_CONFIDENCE_BINS, range=(0, 1), stacked=True, label=labels)
         axes.legend(frameon=False, fontsize=8)

@@ -90,7 +90,10 @@ def _select(
 ) -> Selection:
     """The better of the searches from the odometry and from solved headings."""
     trusted = graph.rotations.edge_trusted
-    believed = np.ones(len(edges)) if solved is None else solved.edge_confidence
+    # What nothing checks is not known to be wrong.
+    believed = np.ones(len(edges))
+    if solved is not None:
+        believed = np.nan_to_num(solved.edge_confidence, nan=1.0)
     base = _base(graph, believed)
     searches = []
     if trusted_connect(graph):
@@ -230,7 +233,7 @@ def _solution(
     return PoseSolution(
         poses=poses,
         headings=headings,
-        edge_confidence=confidence,
+        edge_confidence=np.where(graph.rotations.unchecked, np.nan, confidence),
         accepted=found.active,
         cost=final.cost,
         information_scale=(found.scale[0] ** -2, found.scale[1] ** -2),

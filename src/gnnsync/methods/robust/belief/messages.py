@@ -13,7 +13,7 @@ from scipy import fft
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust.noise.law import SIGMA_MAX
-from gnnsync.methods.robust.noise.mixture import group_shares, limit_share, outlier_factor
+from gnnsync.methods.robust.noise.mixture import EdgePrior, limit_share
 from gnnsync.methods.robust.noise.placement import cell_of
 from gnnsync.typing import FloatArray, IntArray
 
@@ -85,7 +85,8 @@ class Messages:
         weight = graph.edge_weight / graph.edge_weight.mean()
         # Variance of each arc's noise in units of σ²; None if all edges weigh the same.
         self.variance_factor = None if graph.weight is None else (1.0 / weight)[self.edge]
-        self.doubt = np.broadcast_to(outlier_factor(graph), m)[:, None]
+        self.prior = EdgePrior.of(graph)
+        self.doubt = np.broadcast_to(self.prior.doubt, m)[:, None]
         self.messages: list[Table | None] = [None] * self.k
         self.log_prior: list[Table | None] = [None] * self.k
         self._rotations: dict[tuple[int, int], NDArray[np.complex64]] = {}
@@ -140,7 +141,7 @@ class Messages:
         self._background_from(fit)
         part = self.share * fit
         member = part / (part.sum(axis=1, keepdims=True) + self.doubt * self.eta)
-        self.share = limit_share(group_shares(member, self.doubt[:, 0]), _LEAST_SHARE)
+        self.share = limit_share(self.prior.shares(member), _LEAST_SHARE)
         if noise:
             # R = E cos δ over the inliers, and σ² = -2 log R for wrapped normal noise; an edge of
             # weight w has 1/w of the variance.

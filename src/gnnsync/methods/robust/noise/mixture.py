@@ -17,7 +17,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.laplacian import gauss_newton_step
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.robust.noise.law import SIGMA_FLOOR, SIGMA_MAX, law_density, shrinkage
-from gnnsync.typing import FloatArray
+from gnnsync.typing import BoolArray, FloatArray
 
 # The shares of the groups and η are kept above this: at exactly 0 EM could not raise them again.
 _LEAST_SHARE = 1e-4
@@ -125,15 +125,15 @@ def fit_mixture(
         move: whether angles are fitted; if not, the noise alone.
     """
     operator = EdgeOperator(graph)
-    weight, doubt = relative_weight(graph), outlier_factor(graph)
+    weight, prior = relative_weight(graph), EdgePrior.of(graph)
     residual = _residual(graph, angles)
     if like is None:
-        share, sigma = _first_noise(residual, weight, dof, doubt)
+        share, sigma = _first_noise(residual, weight, dof, prior)
     else:
         share, sigma = like.share, max(like.sigma, SIGMA_FLOOR)
     iteration, converged = 0, False
     for iteration in range(1, max_iterations + 1):  # noqa: B007
-        member = _membership(residual, weight, share, sigma, dof, doubt)[0]
+        member = _membership(residual, weight, share, sigma, dof, prior)[0]
         trust = member * shrinkage(residual, weight, sigma, dof) * weight[:, None]
         trust[trust < _NEGLIGIBLE_WEIGHT * trust.max()] = 0.0
         moved = 0.0
@@ -144,13 +144,13 @@ def fit_mixture(
             angles = wrap(angles + step)
             moved = float(np.abs(step).max())
             residual = _residual(graph, angles)
-        new_share, new_sigma = _noise(residual, member, trust, graph.num_nodes, doubt)
+        new_share, new_sigma = _noise(residual, member, trust, graph.num_nodes, prior)
         change = np.abs(new_share - share).max() + abs(np.log(new_sigma / sigma)) + moved
         share, sigma = new_share, new_sigma
         if change < tol:
             converged = True
             break
-    member, log_density = _membership(residual, weight, share, sigma, dof, doubt)
+    member, log_density = _membership(residual, weight, share, sigma, dof, prior)
     likelihood = float(log_density.sum())
     evidence = likelihood + _log_posterior_width(graph, member * weight[:, None], sigma)
     return MixtureFit(angles, share, sigma, dof, member, likelihood, evidence, iteration, converged)
@@ -159,8 +159,8 @@ def fit_mixture(
 def coarse_likelihood(graph: MeasurementGraph, fit: MixtureFit, sigma: float) -> float:
     """Log likelihood of the fit's angles with noise of at least `sigma`, shares fitted to it."""
     residual, weight = _residual(graph, fit.angles), relative_weight(graph)
-    width, doubt = max(fit.sigma, sigma), outlier_factor(graph)
-    found = _fit_share(residual, weight, fit.share, width, fit.dof, _LEAST_SHARE, doubt)
+    width, prior = max(fit.sigma, sigma), EdgePrior.of(graph)
+    found = _fit_share(residual, weight, fit.share, width, fit.dof, _LEAST_SHARE, prior)
     return float(found[1].sum())
 
 
@@ -198,19 +198,32 @@ def relative_weight(graph: MeasurementGraph) -> FloatArray:
     return graph.edge_weight / graph.edge_weight.mean()
 
 
-def outlier_factor(graph: MeasurementGraph) -> FloatArray | float:
-    """Factor (m,) of the outlier share: next to nothing for trusted edges, 1 for all others."""
-    if graph.trusted is None:
-        return 1.0
-    return np.where(graph.trusted, _TRUSTED_DOUBT, 1.0)
+@dataclass(frozen=True, eq=False)
+class EdgePrior:
+    """What is known of the edges before their residuals are seen.
 
+    Args:
+        doubt: (m,) factor of the outlier share: next to nothing for trusted edges, 1 for others;
+            the number 1 if no edge is trusted.
+        judged: (m,) edges that tell about shares and noise: not trusted, and on a cycle, for angles
+            can always be fitted to the others; None if these are all edges.
+    """
 
-def group_shares(member: FloatArray, doubt: FloatArray | float) -> FloatArray:
-    """Fraction (k,) of the edges in each group, from posteriors (m, k); trusted edges left out."""
-    if np.ndim(doubt) == 0:
-        return member.mean(axis=0)
-    judged = np.broadcast_to(doubt, len(member)) == 1.0
-    return member[judged].mean(axis=0) if judged.any() else member.mean(axis=0)
+    doubt: FloatArray | float
+    judged: BoolArray | None
+
+    @classmethod
+    def of(cls, graph: MeasurementGraph) -> EdgePrior:
+        """The prior of the edges of a graph."""
+        judged = ~(graph.bridges | graph.edge_trusted)
+        few = judged.any() and not judged.all()
+        trusted = graph.trusted
+        doubt = 1.0 if trusted is None else np.where(trusted, _TRUSTED_DOUBT, 1.0)
+        return cls(doubt, judged if few else None)
+
+    def shares(self, member: FloatArray) -> FloatArray:
+        """Fraction (k,) of the judged edges in each group, from posteriors (m, k)."""
+        return (member if self.judged is None else member[self.judged]).mean(axis=0)
 
 
 def sum_at_nodes(graph: MeasurementGraph, value: FloatArray) -> FloatArray:
@@ -233,12 +246,12 @@ def _membership(
     share: FloatArray,
     sigma: float,
     dof: float,
-    doubt: FloatArray | float,
+    prior: EdgePrior,
 ) -> tuple[FloatArray, FloatArray]:
     """Posterior (m, k) of the groups and log density (m,) relative to uniform."""
     root = np.sqrt(weight)[:, None]
     part = share * law_density(residual * root, sigma, dof) * root
-    total = part.sum(axis=1) + doubt * (1.0 - share.sum())
+    total = part.sum(axis=1) + prior.doubt * (1.0 - share.sum())
     return part / total[:, None], np.log(total)
 
 
@@ -249,12 +262,12 @@ def _fit_share(
     sigma: float,
     dof: float,
     least: float,
-    doubt: FloatArray | float,
+    prior: EdgePrior,
 ) -> tuple[FloatArray, FloatArray]:
     """EM for the shares (k,) alone, and the log density (m,) before its last iteration."""
     for _ in range(_SHARE_ITERATIONS):
-        member, log_density = _membership(residual, weight, share, sigma, dof, doubt)
-        share = limit_share(group_shares(member, doubt), least)
+        member, log_density = _membership(residual, weight, share, sigma, dof, prior)
+        share = limit_share(prior.shares(member), least)
     return share, log_density
 
 
@@ -263,19 +276,20 @@ def _noise(
     member: FloatArray,
     trust: FloatArray,
     num_nodes: int,
-    doubt: FloatArray | float,
+    prior: EdgePrior,
 ) -> tuple[FloatArray, float]:
     """M-step for shares and σ; fitting n - 1 angles per group used up that many residuals."""
     k = member.shape[1]
     inliers = float(member.sum())
-    freedom = max(inliers - k * (num_nodes - 1), _LEAST_FREEDOM * inliers, _NO_FREEDOM)
+    judged = inliers if prior.judged is None else float(member[prior.judged].sum())
+    freedom = max(inliers - k * (num_nodes - 1), _LEAST_FREEDOM * judged, _NO_FREEDOM)
     sigma = np.sqrt(float((trust * residual**2).sum()) / freedom)
-    share = limit_share(group_shares(member, doubt), _LEAST_SHARE)
+    share = limit_share(prior.shares(member), _LEAST_SHARE)
     return share, float(np.clip(sigma, SIGMA_FLOOR, SIGMA_MAX))
 
 
 def _first_noise(
-    residual: FloatArray, weight: FloatArray, dof: float, doubt: FloatArray | float
+    residual: FloatArray, weight: FloatArray, dof: float, prior: EdgePrior
 ) -> tuple[FloatArray, float]:
     """Shares and σ that fit given residuals best, over a few scales."""
     k = residual.shape[1]
@@ -283,7 +297,7 @@ def _first_noise(
     best = (-np.inf, first, _SCALES[-1])
     for sigma in _SCALES:
         share, log_density = _fit_share(
-            residual, weight, first, sigma, dof, _LEAST_FIRST_SHARE, doubt
+            residual, weight, first, sigma, dof, _LEAST_FIRST_SHARE, prior
         )
         if log_density.sum() > best[0]:
             best = (float(log_density.sum()), share, sigma)
