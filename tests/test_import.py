@@ -41,7 +41,7 @@ def test_the_check_sees_what_is_loaded():
     assert loaded_by("import networkx") == {"networkx"}
 
 
-def seconds_of(arguments: list[str]) -> float:
+def seconds_of(arguments: list[str], code: int | None = 0) -> float:
     """Processor time of Python with these arguments: the least of a few runs.
 
     Processor time, with one thread, hardly depends on what else the machine is doing.
@@ -50,9 +50,8 @@ def seconds_of(arguments: list[str]) -> float:
     times = []
     for _ in range(ATTEMPTS):
         before = getrusage(RUSAGE_CHILDREN)
-        subprocess.run(
-            [sys.executable, *arguments], env=environment, capture_output=True, check=True
-        )
+        run = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True)
+        assert code is None or run.returncode == code, run.stderr
         after = getrusage(RUSAGE_CHILDREN)
         times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return min(times)
@@ -65,6 +64,31 @@ def seconds_of(arguments: list[str]) -> float:
 )
 def test_a_start_is_fast(arguments, limit):
     assert seconds_of(arguments) < limit
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limit"),
+    [
+        (["--help"], 0.6),
+        (["--halp"], 0.6),
+        (["dta.p=0.1"], 2.0),
+        (["experiment=main_k1"], 2.0),
+        (["data.p=2"], 2.0),
+        (["-m", "data.q=1,2"], 2.0),
+    ],
+    ids=str,
+)
+def test_run_answers_fast(arguments, limit, tmp_path, monkeypatch):
+    """Help and typos; torch and Lightning alone take longer than that."""
+    monkeypatch.chdir(tmp_path)
+    assert seconds_of([*GNNSYNC, "run", *arguments], code=None) < limit
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["dta.p=0.1"], ["-m", "data.q=1,2"]])
+def test_a_typo_loads_nothing_heavy(arguments):
+    code = f"import sys\nsys.argv[1:] = {arguments}\nfrom gnnsync.cli.run import main\nmain()"
+    assert loaded_by(code) <= {"hydra"}
 
 
 def test_a_small_file_is_solved_fast(tmp_path):

@@ -69,8 +69,21 @@ def test_the_printed_config_is_no_part_of_the_job(tmp_path):
     [
         (["data.q=1"], "data.q: no such key; allowed here: "),
         (["trails=3"], "trails: no such key; did you mean trials?"),
-        (["data=eroo"], "data = eroo: must be one of "),
-        (["data=ero", "data.eta=0.1,0.2"], "data.eta=0.1,0.2: several values need -m"),
+        (["data=eroo"], "data = eroo: did you mean data=ero? must be one of "),
+        (["data=ero", "data.eta=0.1,0.2"], "data.eta=0.1,0.2: several values are a sweep: add -m"),
+        (
+            ["data.eta=range(0,1,0.1)"],
+            "data.eta=range(0,1,0.1): several values are a sweep: add -m",
+        ),
+        (["experiment=main_k1"], "did you mean experiment=paper/main_k1? must be one of "),
+        (["encoder=magnet"], "encoder: no such key; did you mean model/encoder=magnet?"),
+        (["model=magnet"], "model: no such group; did you mean model/encoder=magnet? there are "),
+        (["model.encoder=magnet"], "has a slash: did you mean model/encoder=magnet?"),
+        (["loss=magnet"], "loss = magnet: did you mean model/encoder=magnet? must be one of "),
+        (["dta.p=0.1"], "dta.p: no such key; did you mean data.p?"),
+        (["eta=0.1"], "eta: no such key; did you mean data.eta?"),
+        (["--halp"], "--halp: no such option; did you mean --help?"),
+        (["gmp=1"], "gmp: no such key"),
         (["data.p=2"], "data.p = 2: must be a number in [0, 1]"),
         (["data.p=0.001", "data.max_draws=1"], "no connected measurement graph in 1 draws"),
         (["output_dir=/proc/none"], "output_dir: cannot write in /proc/none"),
@@ -93,6 +106,14 @@ def test_a_fault_is_one_line_and_leaves_no_result(capsys, tmp_path, overrides, m
     assert message in told
     assert told.count("\n") == 1
     assert not list(tmp_path.rglob("result.json"))
+
+
+@pytest.mark.parametrize("command", [["run"], ["run", "-m"]])
+def test_a_file_that_is_not_named_is_one_line(capsys, tmp_path, command):
+    assert main([*command, "method=gpm", "data=file"]) == 2
+    told = capsys.readouterr().err
+    assert told == "gnnsync: data.path: is not set, and has no default: add data.path=FILE\n"
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_bad_value_leaves_nothing_on_disk(tmp_path):

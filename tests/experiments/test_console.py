@@ -35,3 +35,12 @@ def test_results_are_means_over_replicas(capsys):
     assert "0.1 ± 0" in told
     assert "trivial" in told
     assert "1 diverged, 1 finished; written to out/x" in told
+
+
+def test_steps_are_whole_numbers(capsys):
+    rows = [{"mse": 0.1, "steps": 2950, "seconds_train": 12.345, "status": "finished"}]
+    print_results(rows, "gnnsync", Path("out/x"))
+    told = capsys.readouterr().out
+    assert "2,950" in told
+    assert "12.3" in told
+    assert "e+" not in told

@@ -55,9 +55,11 @@ def test_an_error_of_ours_stays_as_it_is():
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("dta.p", "dta.p: no such key as dta; did you mean data?"),
-        ("callbacks.mine.every", "no such key as callbacks.mine (+callbacks.mine.every adds a new"),
-        ("data.p.q", "data.p.q: no such key (+data.p.q adds a new one)"),
+        ("dta.p", "dta.p: no such key; did you mean data.p? (+dta.p=VALUE adds a new one)"),
+        ("callbacks.mine.every", "no such key; (+callbacks.mine.every=VALUE adds a new one)"),
+        ("data.p.q", "data.p.q: no such key; (+data.p.q=VALUE adds a new one)"),
+        ("patience", "patience: no such key; did you mean callbacks.stopping.patience?"),
+        ("encoder.width", "did you mean model.encoder.width?"),
     ],
 )
 def test_a_key_below_an_unknown_one_names_the_nearest(key, message):
@@ -68,5 +70,20 @@ def test_a_key_below_an_unknown_one_names_the_nearest(key, message):
 def test_several_values_without_m_name_the_option():
     error = HydraException("Ambiguous value for argument 'data.eta=0.1,0.2'\n1. To use it as ...")
     assert explain_command(error, ["data.eta=0.1,0.2"]).startswith(
-        "data.eta=0.1,0.2: several values need -m"
+        "data.eta=0.1,0.2: several values are a sweep: add -m"
     )
+
+
+def test_long_lists_do_not_hide_a_suggestion():
+    error = HydraException("Could not override 'trainer.max_step'.\nKey is not in struct")
+    assert explain_command(error, ["trainer.max_step=1"]) == (
+        "trainer.max_step: no such key; did you mean trainer.max_steps?"
+    )
+
+
+def test_a_choice_of_an_own_folder_is_suggested(tmp_path):
+    (tmp_path / "loss" / "mine").mkdir(parents=True)
+    (tmp_path / "loss" / "mine" / "huber.yaml").write_text("_target_: some.Loss\n")
+    error = MissingConfigException("In 'config': Could not find 'loss/huber'\n\nConfig search path")
+    message = explain_command(error, [f"--config-dir={tmp_path}", "loss=huber"])
+    assert message.startswith("loss = huber: did you mean loss=mine/huber? must be one of ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -35,6 +36,7 @@ def test_help_lists_groups_and_choices(tmp_path):
         assert word in text
     assert "run" in gnnsync("--help", cwd=tmp_path).stdout
     assert "must be one of run, solve" in gnnsync("fly", cwd=tmp_path, code=2).stderr
+    assert "slove: did you mean solve? must be" in gnnsync("slove", cwd=tmp_path, code=2).stderr
 
 
 def test_cfg_job_prints_the_config_and_runs_nothing(tmp_path):
@@ -117,6 +119,29 @@ def test_ctrl_c_leaves_earlier_results_whole(tmp_path):
     assert "Traceback" not in errors
     assert len(results(tmp_path)) == 1
     assert results(tmp_path)[0].read_bytes() == before
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.75])
+def test_ctrl_c_while_libraries_load_is_one_line(tmp_path, share):
+    """Interrupted after a share of the time that the command needs to answer a wrong key."""
+    start = time.monotonic()
+    gnnsync("run", "dta.p=1", cwd=tmp_path, code=2)
+    process = subprocess.Popen(
+        [*GNNSYNC, "run", "method=gnnsync"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=share * (time.monotonic() - start))
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode in (130, -signal.SIGINT), errors
+    assert "Traceback" not in errors
+    assert len(errors.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

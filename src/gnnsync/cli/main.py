@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import signal
 import sys
 from typing import NoReturn
 
 from gnnsync import __version__
-from gnnsync.experiments.exit_codes import BAD_INPUT
+from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED
 
+COMMANDS = ("run", "solve", "report")
 USAGE = """\
 usage: gnnsync COMMAND ...
 
@@ -28,7 +31,14 @@ def main(argv: list[str] | None = None) -> int:
     Args:
         argv: arguments without the program's name; those of this process by default.
     """
-    arguments = sys.argv[1:] if argv is None else argv
+    try:
+        return _dispatch(sys.argv[1:] if argv is None else argv)
+    except KeyboardInterrupt:  # while a command loads its libraries
+        print("gnnsync: interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _dispatch(arguments: list[str]) -> int:
     command, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if command in ("-h", "--help"):
         print(USAGE, end="")
@@ -48,8 +58,12 @@ def main(argv: list[str] | None = None) -> int:
         from gnnsync.cli.report import main as report
 
         return report(rest)
-    print(f"gnnsync: {command or 'no command'}: must be one of run, solve, report", file=sys.stderr)
-    print(USAGE, end="", file=sys.stderr)
+    near = difflib.get_close_matches(command, COMMANDS, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    allowed = f"{hint}must be one of {', '.join(COMMANDS)}"
+    print(f"gnnsync: {command or 'no command'}: {allowed}", file=sys.stderr)
+    if not command:
+        print(USAGE, end="", file=sys.stderr)
     return BAD_INPUT
 
 
@@ -59,6 +73,8 @@ def start_run(arguments: list[str]) -> NoReturn:
     `-P` keeps the current folder out of the import path, as for any installed command.
     """
     sys.stdout.flush()
+    # Until the new process can answer Ctrl-C in one line; it unblocks the signal.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     os.execv(sys.executable, [sys.executable, "-P", "-m", "gnnsync.cli.run", *_spelled(arguments)])
 
 

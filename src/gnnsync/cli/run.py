@@ -1,36 +1,69 @@
-"""`gnnsync run`: the Hydra application. `gnnsync.cli.main` starts it in a process of its own."""
+"""`gnnsync run`: the Hydra application. `gnnsync.cli.main` starts it in a process of its own.
+
+Hydra loads within `main`, so that Ctrl-C is answered in one line from the start.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
-import hydra
-from hydra.errors import HydraException
-from omegaconf.errors import OmegaConfBaseException
-
-from gnnsync.errors import GnnsyncError
-from gnnsync.experiments.app import task
 from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED
-from gnnsync.experiments.explain import explain_command
-from gnnsync.experiments.paths import conf_dir
+
+PROGRAM = "gnnsync run"
 
 
 def main() -> int:
     """Run the job, or with `-m` the sweep, of this process's arguments; returns the exit code."""
+    try:
+        # `start_run` has blocked it, so that Ctrl-C waits until it can be answered.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        return _answer(sys.argv[1:])
+    except KeyboardInterrupt:
+        print("gnnsync: interrupted; finished results are kept", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _answer(arguments: list[str]) -> int:
+    # Loads YAML and NumPy; Ctrl-C is caught from here on.
+    from gnnsync.errors import GnnsyncError
+    from gnnsync.experiments.arguments import asks_for_help, check_arguments, help_text
+
+    try:
+        if asks_for_help(arguments):
+            print(help_text(arguments))
+            return 0
+        check_arguments(arguments)
+    except GnnsyncError as error:
+        print(f"gnnsync: {error}", file=sys.stderr)
+        return BAD_INPUT
+    return _hydra(arguments)
+
+
+def _hydra(arguments: list[str]) -> int:
+    # Hydra takes longer to load than a wrong option needs to be answered.
+    import hydra
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    from gnnsync.errors import GnnsyncError
+    from gnnsync.experiments.app import task
+    from gnnsync.experiments.explain import explain_command
+    from gnnsync.experiments.paths import conf_dir
+
     # Documented by Hydra: exceptions leave it as they are, and become one line here.
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")
     application = hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")
     try:
         application(task)()
     except (GnnsyncError, HydraException, OmegaConfBaseException) as error:
-        print(f"gnnsync: {explain_command(error, sys.argv[1:])}", file=sys.stderr)
+        print(f"gnnsync: {explain_command(error, arguments)}", file=sys.stderr)
         return BAD_INPUT
-    except KeyboardInterrupt:
-        print("gnnsync: interrupted; finished results are kept", file=sys.stderr)
-        return INTERRUPTED
     return 0
 
 
 if __name__ == "__main__":
+    # Hydra names the command in its own help, and should name the one that was typed.
+    sys.argv[0] = PROGRAM
     sys.exit(main())

@@ -18,8 +18,8 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from gnnsync.errors import ConfigError, first_line
-from gnnsync.experiments.explain import explain
+from gnnsync.errors import ConfigError
+from gnnsync.experiments.explain import explain, explain_value
 from gnnsync.experiments.paths import conf_dir
 
 
@@ -37,7 +37,7 @@ def compose_config(overrides: list[str], with_hydra: bool = False) -> DictConfig
     except HydraException as error:
         raise ConfigError(explain(error, overrides)) from None
     except OmegaConfBaseException as error:
-        raise ConfigError(first_line(error)) from None
+        raise ConfigError(explain_value(error)) from None
 
 
 def parse_overrides(overrides: list[str]) -> list[Override]:

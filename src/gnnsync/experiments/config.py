@@ -21,6 +21,7 @@ from gnnsync.errors import (
     check_integer,
     one_line,
 )
+from gnnsync.experiments.explain import explain_value
 from gnnsync.experiments.moved_keys import refuse_moved_keys
 from gnnsync.methods import METHODS
 from gnnsync.methods.base import Method
@@ -155,7 +156,7 @@ def _instantiate(cfg: DictConfig, key: str) -> Any:
         place = _place(f"{key}.{error.name}")
         raise ConfigError(str(ParameterError(place, error.value, error.allowed))) from None
     except OmegaConfBaseException as error:
-        raise ConfigError(one_line(error, "; ")) from None
+        raise ConfigError(explain_value(error)) from None
 
 
 def _explain(key: str, error: InstantiationException) -> str:

@@ -85,9 +85,13 @@ def _statuses(rows: list[dict[str, Any]]) -> str:
 
 
 def _cell(value: tuple[float, float] | None, name: str) -> str:
-    if value is not None and name not in ("mse", "ane"):
-        return f"{value[0]:.3g}"
-    return "" if value is None else f"{value[0]:.3g} ± {value[1]:.2g}"
+    if value is None:
+        return ""
+    mean, deviation = value
+    if name in ("mse", "ane"):
+        return f"{mean:.3g} ± {deviation:.2g}"
+    # Whole numbers from 100 on: three digits would show 2950 steps as 2.95e+03.
+    return f"{mean:,.0f}" if abs(mean) >= 100 else f"{mean:.3g}"
 
 
 def _grow(tree: Tree, key: str, value: Any) -> None:

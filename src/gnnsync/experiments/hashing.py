@@ -13,7 +13,8 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from gnnsync.errors import ConfigError, one_line
+from gnnsync.errors import ConfigError
+from gnnsync.experiments.explain import explain_value
 from gnnsync.methods import METHODS
 
 # Keys of the config that decide what a job computes.
@@ -60,7 +61,7 @@ def resolved(cfg: DictConfig, keys: Sequence[str] | None = None) -> dict[str, An
             for key in (cfg if keys is None else keys)
         }
     except OmegaConfBaseException as error:
-        raise ConfigError(one_line(error, "; ")) from None
+        raise ConfigError(explain_value(error)) from None
 
 
 def job_hash(cfg: DictConfig) -> str:

@@ -17,9 +17,9 @@ def configs():
     ("overrides", "message"),
     [
         (["data.q=1"], r"data\.q: no such key; .*allowed here: .*eta.*orientation"),
-        (["model.encoder.widht=4"], r"widht: no such key; did you mean width\?"),
+        (["model.encoder.widht=4"], r"widht: no such key; did you mean model\.encoder\.width\?"),
         (["trails=3"], r"trails: no such key; did you mean trials\?"),
-        (["data=eroo"], r"data = eroo: must be one of .*bao.*ero.*rggo"),
+        (["data=eroo"], r"data = eroo: did you mean data=ero\? must be one of .*bao.*ero.*rggo"),
         (["model/encoder=gat"], r"model/encoder = gat: must be one of .*dimpa"),
         (["experiment=nothing"], r"experiment = nothing: must be one of .*demo"),
         (["data.eta=0.1,0.2,7"], r"data\.eta = 7: must be a number in \[0, 1\]"),
