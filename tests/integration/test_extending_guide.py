@@ -15,18 +15,19 @@ from tests.command import main
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "extending.md").read_text()
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# Each file's block has its path in a comment, which stays in the file.
+PATH = re.compile(r"^# ([\w/]+\.(?:py|yaml))$", re.MULTILINE)
 PREFIX = "PYTHONPATH=. gnnsync "
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A folder with every file that the guide shows."""
+    """A folder with every file that the guide shows, pasted as it stands."""
     for language, text in BLOCK.findall(GUIDE):
         if language in ("python", "yaml"):
-            name, _, content = text.partition("\n")
-            path = tmp_path / name.removeprefix("# ")
+            path = tmp_path / PATH.search(text).group(1)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content)
+            path.write_text(text)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     loaded, handlers = set(sys.modules), logging.getLogger().handlers[:]
