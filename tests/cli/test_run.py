@@ -49,10 +49,10 @@ def test_the_command_becomes_the_application(monkeypatch, given, expected):
 
 def test_a_job_prints_method_data_and_folder(capsys, tmp_path):
     assert main(GPM) == 0
-    first, *others = capsys.readouterr().out.splitlines()
+    method, _, place, *others = capsys.readouterr().out.splitlines()
     (result,) = tmp_path.rglob("result.json")
     folder = result.parent.relative_to(tmp_path)
-    assert first == f"gpm on erdos_renyi p=0.4 eta=0.6 k=1; results go to {folder}"
+    assert (method, place) == ("method: GPM", f"folder: {folder}")
     assert not any("_target_" in line for line in others)
     assert main([*GPM, "print_config=true"]) == 0
     assert "_target_: gnnsync.methods" in capsys.readouterr().out

@@ -47,8 +47,19 @@ def test_a_classical_job_has_the_same_columns(composed, tmp_path):
     learned = run_job(composed(f"output_dir={tmp_path}/a"))[0]
     classical = run_job(composed(f"output_dir={tmp_path}/b", "method=spectral_rn"))[0]
     assert set(classical) <= set(learned)
-    assert {"mse_features", "loss", "model.encoder"} <= set(learned) - set(classical)
+    own = {"mse_features", "mse_untrained", "loss", "model.encoder"}
+    assert own <= set(learned) - set(classical)
     assert learned["mse_features"] == pytest.approx(classical["mse"], abs=1e-5)
+
+
+def test_the_untrained_network_is_the_one_that_is_trained(composed, tmp_path):
+    (still,) = {
+        row["mse"] == row["mse_untrained"]
+        for row in run_job(
+            composed(f"output_dir={tmp_path}", "optimizer.lr=0", "optimizer.weight_decay=0")
+        )
+    }
+    assert still
 
 
 def test_a_classical_job_loads_neither_torch_nor_lightning(tmp_path):

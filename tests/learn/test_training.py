@@ -138,7 +138,7 @@ def test_progress_is_logged_without_a_terminal(graphs, quick, caplog):
     GNNSync(training=quick()).fit(graphs, seeds=[1, 2], run=Run(progress_bar=False))
     lines = [record.message for record in caplog.records if "step 30 of 30" in record.message]
     assert len(lines) == 1
-    assert "2 of 2 replicas training" in lines[0]
+    assert "2 of 2 runs still training" in lines[0]
 
 
 def test_progress_bar(graphs, quick, capsys):

@@ -1,8 +1,8 @@
-"""What a job prints: a line or its config at the start, a table of results at the end."""
+"""What a job prints: method, data and folder at the start, results and files at the end."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,29 +10,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.tree import Tree
 
+from gnnsync.results.names import GRAPHS, METHODS, noise_title, variant_name
 from gnnsync.results.rows import summary
 
-# Rows of the result table beside the method, and the column each is the mean of.
-_REFERENCES = {
-    "features": "mse_features",
-    "trivial": "mse_trivial",
-    "limit: oracle": "limit_oracle",
-    "limit: certifiable": "limit_certifiable",
+_COLUMNS = {"mse": "MSE", "ane": "ANE", "geodesic_mse": "geodesic", "upset": "upset"}
+# How a run ended, by its status: of a trained network, and of a classical method.
+_TRAINED = {
+    "stopped": "stopped early after {steps} steps",
+    "finished": "trained for all {steps} steps",
+    "diverged": "diverged after {steps} steps and kept the best state before",
 }
-_COLUMNS = {
-    "mse": "MSE",
-    "geodesic_mse": "geodesic",
-    "ane": "ANE",
-    "upset": "upset",
-    "steps": "steps",
-    "seconds_train": "seconds",
-}
+_SOLVED = {"finished": "finished", "not converged": "did not converge"}
 
 
 def print_start(
     config: dict[str, Any], variant: str, about: Mapping[str, Any], directory: Path
 ) -> None:
-    """Print method, data and folder in a line; with `print_config=true` the whole config as well.
+    """Print method, data and folder; with `print_config=true` the whole config as well.
 
     Args:
         config: resolved; without loggers, which may hold a key of a tracking service.
@@ -45,38 +39,108 @@ def print_start(
         for key, value in config.items():
             _grow(tree, key, value)
         Console().print(tree, highlight=False)
-    cell = (f"{key}={about[key]}" for key in ("p", "eta", "k") if key in about)
-    data = " ".join([str(about.get("graph", "data")), *cell])
-    line = f"{variant} on {data}; results go to {directory}"
-    Console(soft_wrap=True).print(line, highlight=False, markup=False)
+    _print(f"method: {variant_name(variant)}")
+    _print(f"data:   {_data(config, about)}")
+    _print(f"folder: {directory}")
 
 
-def print_results(rows: list[dict[str, Any]], method: str, directory: Path) -> None:
-    """Mean ± standard deviation over the replicas, the method beside its features and Trivial."""
-    table = Table(title=f"mean ± standard deviation, replicas: {len(rows)}")
+def print_results(
+    rows: list[dict[str, Any]], directory: Path, pictures: Sequence[Path] = ()
+) -> None:
+    """Print what the runs reached beside what they started from and the limits, and the files.
+
+    Args:
+        rows: one per run (network and trial).
+        directory: the job's folder.
+        pictures: figures that the job has drawn.
+    """
+    table = Table(box=None, padding=(0, 3, 0, 0), show_edge=False)
     table.add_column("", no_wrap=True)
     columns = [name for name in _COLUMNS if summary(rows, name) is not None]
     for name in columns:
         table.add_column(_COLUMNS[name], justify="right", no_wrap=True)
-    table.add_row(method, *[_cell(summary(rows, name), name) for name in columns])
-    for label, column in _REFERENCES.items():
-        value = summary(rows, column)
-        if value is not None and method != label:
+    for label, column in _lines(rows):
+        if column is None:
+            values = [_cell(summary(rows, name), name) for name in columns]
+            table.add_row(label, *values, style="bold")
+        elif (value := summary(rows, column)) is not None:
             table.add_row(label, *[_cell(value, name) if name == "mse" else "" for name in columns])
-    console = Console()
-    console.print(table)
-    console.print(f"{_statuses(rows)}; written to {directory}", highlight=False, markup=False)
+    _print(f"\nmean ± standard deviation over {_runs(rows)}")
+    Console().print(table, highlight=False)
+    _print(f"\n{_endings(rows)}")
+    if pictures:
+        names = [str(pictures[0]), *(path.name for path in pictures[1:])]
+        _print(f"pictures: {', '.join(names)}")
+    _print(f"page of all runs in this folder: gnnsync report {directory.parent}")
 
 
 def print_line(rows: list[dict[str, Any]], overrides: list[str]) -> None:
     """One finished job of a sweep in a line."""
     shown = [
-        f"{_COLUMNS[name]} {_cell(value, name)}"
-        for name in ("mse", "ane", "upset", "seconds_train")
-        if (value := summary(rows, name)) is not None
+        f"{title} {_cell(value, name)}"
+        for name, title in {**_COLUMNS, "seconds_train": "seconds"}.items()
+        if name != "geodesic_mse" and (value := summary(rows, name)) is not None
     ]
     line = f"done: {' '.join(overrides)}: {', '.join(shown)}; {_statuses(rows)}"
-    Console(soft_wrap=True).print(line, highlight=False, markup=False)
+    _print(line)
+
+
+def _data(config: Mapping[str, Any], about: Mapping[str, Any]) -> str:
+    """The data in words: kind and number of networks, and what identifies them."""
+    graph = str(about.get("graph", "data"))
+    facts = [f"{key} = {about[key]}" for key in ("n", "p", "k") if about.get(key) is not None]
+    if about.get("eta") is not None:
+        facts.append(f"{noise_title(outliers='p' in about)} = {about['eta']}")
+    if about.get("inlier_noise"):
+        facts.append(f"noise of inliers σ = {about['inlier_noise']}")
+    seeds = config.get("data", {}).get("seeds")
+    networks = f"{_count(len(seeds), 'network')} " if seeds else ""
+    return f"{networks}{GRAPHS.get(graph, graph)}{': ' if facts else ''}{', '.join(facts)}"
+
+
+def _lines(rows: list[dict[str, Any]]) -> Iterator[tuple[str, str | None]]:
+    """Lines of the result table and the column each is the mean of; None for the answer itself."""
+    method = str(rows[0].get("method", "answer"))
+    features = str(rows[0].get("model.features", ""))
+    if method != "trivial":
+        yield "all angles equal", "mse_trivial"
+    yield f"input of the network: {METHODS.get(features, features)}", "mse_features"
+    yield "network before training", "mse_untrained"
+    yield f"{variant_name(method)}{', trained' if _trained(rows) else ''}", None
+    yield "limit: oracle, which knows the inliers", "limit_oracle"
+    yield "limit: certifiable", "limit_certifiable"
+
+
+def _endings(rows: list[dict[str, Any]]) -> str:
+    """How the runs ended and how long they took: `5 of 5 runs stopped early after 370 steps`."""
+    words = _TRAINED if _trained(rows) else _SOLVED
+    parts = []
+    for status in dict.fromkeys(str(row["status"]) for row in rows):
+        own = [row for row in rows if row["status"] == status]
+        runs = "the run" if len(rows) == 1 else f"{len(own)} of {len(rows)} runs"
+        parts.append(f"{runs} {words.get(status, status).format(steps=_steps(own))}")
+    text = "; ".join(parts)
+    seconds = summary(rows, "seconds_train")
+    return text if seconds is None else f"{text}; {_cell(seconds, 'seconds_train')} s each"
+
+
+def _steps(rows: list[dict[str, Any]]) -> str:
+    steps = sorted(int(row.get("steps") or 0) for row in rows)
+    return " to ".join(f"{step:,}" for step in dict.fromkeys((steps[0], steps[-1])))
+
+
+def _trained(rows: list[dict[str, Any]]) -> bool:
+    return any(row.get("mse_untrained") is not None for row in rows)
+
+
+def _runs(rows: list[dict[str, Any]]) -> str:
+    networks, trials = ({row.get(key) for row in rows} for key in ("network_seed", "trial"))
+    each = f" × {len(trials)} trials" if len(trials) > 1 else ""
+    return f"{_count(len(networks), 'network')}{each}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _statuses(rows: list[dict[str, Any]]) -> str:
@@ -92,6 +156,10 @@ def _cell(value: tuple[float, float] | None, name: str) -> str:
         return f"{mean:.3g} ± {deviation:.2g}"
     # Whole numbers from 100 on: three digits would show 2950 steps as 2.95e+03.
     return f"{mean:,.0f}" if abs(mean) >= 100 else f"{mean:.3g}"
+
+
+def _print(text: str) -> None:
+    Console(soft_wrap=True).print(text, highlight=False, markup=False)
 
 
 def _grow(tree: Tree, key: str, value: Any) -> None:

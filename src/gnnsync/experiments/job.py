@@ -21,16 +21,13 @@ from gnnsync.experiments.hashing import job_folder, job_hash, job_name, resolved
 from gnnsync.experiments.label import label_of
 from gnnsync.experiments.loggers import log_results, opened_loggers
 from gnnsync.experiments.replicas import solve_replicas
-from gnnsync.io.figure_file import write_figure
 from gnnsync.io.files import atomic_output, writable_directory, write_text
 from gnnsync.results.files import FAILURE, RESULT, mark_latest, read_result, reproducing
+from gnnsync.results.names import variant_name
 from gnnsync.results.outcome import Label, Outcome
 from gnnsync.results.rows import final_metrics, result_rows, versions
 
 log = logging.getLogger(__name__)
-
-# Dots per inch of a job's figures, which people look at closely.
-_FIGURE_DPI = 150
 
 __all__ = ["FAILURE", "RESULT", "read_result", "run_job", "write_failure", "write_result"]
 
@@ -63,8 +60,7 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
         first = outcome.replicas[0]
         found = data.reconstruct(first.network, first.solution)
         _write_solutions(outcome, found, directory)
-        draw = settings.figures
-        figures = _draw(outcome, data, found, directory, label.method) if draw else {}
+        figures = _draw(outcome, data, found, directory, label) if settings.figures else {}
         log_results(loggers, final_metrics(rows), rows, figures)
         write_result(directory, config, rows, time.perf_counter() - start, label.overrides)
         (directory / FAILURE).unlink(missing_ok=True)
@@ -72,7 +68,7 @@ def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
         if in_sweep:
             console.print_line(rows, label.overrides or [label.variant])
         else:
-            console.print_results(rows, label.method, directory)
+            console.print_results(rows, directory, list(figures.values()))
     return rows
 
 
@@ -118,26 +114,12 @@ def _write_solutions(outcome: Outcome, found: Map | None, directory: Path) -> No
 
 
 def _draw(
-    outcome: Outcome, data: Networks, found: Map | None, directory: Path, name: str
+    outcome: Outcome, data: Networks, found: Map | None, directory: Path, label: Label
 ) -> dict[str, Path]:
-    """Draw what these data and this method allow; the files by name."""
     # Matplotlib takes half a second to load, and not every job draws.
-    from gnnsync.plots.maps import reconstruction_figures
-    from gnnsync.plots.run import angle_figure, loss_figure
+    from gnnsync.experiments.figures import draw_job
 
-    figures = {}
-    if outcome.history and len(outcome.history["train"]):
-        figures["loss"] = loss_figure(outcome.history)
-    first = outcome.replicas[0]
-    truth = data.graphs[first.network].angles
-    if truth is not None:
-        figures["angles"] = angle_figure(first.solution.angles, truth, first.features, name)
-    if found is not None:
-        figures |= reconstruction_figures(found)
-    paths = {title: directory / f"{title}.png" for title in figures}
-    for title, figure in figures.items():
-        write_figure(figure, paths[title], dpi=_FIGURE_DPI)
-    return paths
+    return draw_job(outcome, data, found, directory, variant_name(label.method))
 
 
 def _about(label: Label, data: Networks, digest: str, sweep: str) -> dict[str, Any]:

@@ -61,6 +61,7 @@ def _solve_together(
             solution=found.solutions[r],
             status=found.status[r],
             features=None if found.features is None else found.features[r],
+            untrained=None if found.untrained is None else found.untrained[r],
         )
         for r, place in enumerate(places)
     ]

@@ -6,7 +6,7 @@ import copy
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -60,7 +60,8 @@ def default_optimizer() -> OptimizerFactory:
 class Fitted:
     """R trained replicas: their answers and how they were reached.
 
-    Replica r = g·T + t is trial t on graph g.
+    Replica r = g·T + t is trial t on graph g. `untrained` are the angles (R, n, k) of the network
+    before its training; None if stored parameters were evaluated.
     """
 
     solutions: list[Solution]
@@ -70,6 +71,7 @@ class Fitted:
     history: dict[str, Tensor]
     seconds_setup: float
     seconds_train: float
+    untrained: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,7 @@ class GNNSync:
             {name: losses.double().numpy() for name, losses in found.history.items()},
             found.seconds_setup,
             found.seconds_train,
+            None if found.untrained is None else found.untrained.numpy(),
         )
 
     def fit(
@@ -275,6 +278,7 @@ class GNNSync:
         start = time.perf_counter()
         batch = self.prepare(graphs, k, seeds=seeds, trials=trials)
         module, data = self.build(batch), ReplicaDataModule(batch)
+        untrained = module.answer(batch) if context.checkpoint is None else None
         ready = time.perf_counter()
         trainer = make_trainer(self.trainer, callbacks, context)
         if context.checkpoint is not None:
@@ -283,7 +287,7 @@ class GNNSync:
             fit(trainer, module, data, _resume_from(trainer, module, context))
         angles = predict(trainer, module, data)
         seconds = (ready - start, time.perf_counter() - ready)
-        return self._collect(trainer, batch, angles, seconds)
+        return replace(self._collect(trainer, batch, angles, seconds), untrained=untrained)
 
     def _collect(
         self, trainer: Trainer, batch: ReplicaBatch, angles: Tensor, seconds: tuple[float, float]

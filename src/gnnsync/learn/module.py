@@ -138,6 +138,15 @@ class SyncModule(LightningModule):
         self.log_dict(values, on_step=True, on_epoch=False, logger=False, batch_size=1)
         return {"loss": means["loss/train"], "train": train, "evaluation": evaluation}
 
+    @torch.no_grad()
+    def answer(self, batch: ReplicaBatch) -> Tensor:
+        """Final angles (R, n, k) of the parameters as they are, outside of a Trainer."""
+        # Not `inference_mode`: operators that the batch makes here are used in training later.
+        self._set_training(False)
+        angles = self.predict_step(batch)
+        self._set_training(True)
+        return angles
+
     @torch.inference_mode()
     def evaluate(self, batch: ReplicaBatch) -> Tensor:
         """Loss (R,) without dropout."""

@@ -69,6 +69,7 @@ class ReplicaSolutions:
         history: losses (steps, R) by name.
         seconds_setup: time until training began.
         seconds_train: time of the training.
+        untrained: (R, n, k) angles of the network before its training; None if nothing was trained.
     """
 
     solutions: list[Solution]
@@ -77,6 +78,7 @@ class ReplicaSolutions:
     history: dict[str, FloatArray]
     seconds_setup: float
     seconds_train: float
+    untrained: FloatArray | None = None
 
 
 @runtime_checkable

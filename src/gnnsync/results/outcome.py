@@ -11,7 +11,10 @@ from gnnsync.typing import FloatArray
 
 @dataclass
 class Replica:
-    """One network and trial: its answer and how it was reached."""
+    """One network and trial: its answer and how it was reached.
+
+    A learned method also has the angles (n, k) of its features, and of its network before training.
+    """
 
     network: int
     network_seed: int
@@ -19,6 +22,7 @@ class Replica:
     solution: Solution
     status: str
     features: FloatArray | None = None
+    untrained: FloatArray | None = None
 
 
 @dataclass

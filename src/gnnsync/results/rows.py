@@ -29,6 +29,7 @@ _METRICS = (
     "cycle_inconsistency",
     "ane",
     "mse_features",
+    "mse_untrained",
     "mse_trivial",
     "limit_oracle",
     "limit_certifiable",
@@ -72,8 +73,10 @@ def result_rows(
             row["mse"] = angular_mse(solution.angles, graph.angles)
             row["geodesic_mse"] = geodesic_mse(solution.angles, graph.angles)
             row["mse_trivial"] = angular_mse(trivial, graph.angles)
-            if replica.features is not None:
-                row["mse_features"] = angular_mse(replica.features, graph.angles)
+            starts = {"mse_features": replica.features, "mse_untrained": replica.untrained}
+            for name, angles in starts.items():
+                if angles is not None and np.isfinite(angles).all():
+                    row[name] = angular_mse(angles, graph.angles)
         rows.append({name: _plain(value) for name, value in row.items()})
     return rows
 

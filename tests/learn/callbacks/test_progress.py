@@ -62,7 +62,7 @@ def test_elsewhere_every_tenth_is_a_line(make_graph, quick, caplog):
     GNNSync(training=training).fit([make_graph(0)], run=Run(progress_bar=False))
     lines = [r.message for r in caplog.records if re.match(r"step \d+ of 40:", r.message)]
     assert [int(line.split()[1]) for line in lines] == list(range(4, 41, 4))
-    assert lines[-1].endswith("1 of 1 replicas training")
+    assert lines[-1].endswith("1 of 1 runs still training")
 
 
 @pytest.mark.parametrize("enabled", [True, False])

@@ -104,7 +104,7 @@ class StepProgress(ProgressBar):
         if lines > self._lines or not progress.num_running:
             self._lines = lines
             log.info(
-                "step %d%s: best loss %.5g, %d of %d replicas training",
+                "step %d%s: lowest loss %.5g, %d of %d runs still training",
                 step,
                 f" of {budget}" if budget else "",
                 progress.mean_best_loss,
