@@ -51,8 +51,8 @@ class RunAngles:
 def angle_figure(runs: Sequence[RunAngles]) -> Figure:
     """Estimated against true angles after alignment: a column per run, a row per stage.
 
-    More than five runs take several blocks of rows; runs beyond the first 20 are left out, which the
-    heading says. The k groups have different colours.
+    More than five runs take several blocks of rows; runs beyond the first 20 are left out, and
+    the heading says so. The k groups have different colours.
     """
     shown = runs[:_MOST_RUNS]
     stages = list(shown[0].stages)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gnnsync.results.names import GRAPHS, METHODS, PRIORS, method_of
+
 NOISE, GRAPH, PRIOR = "data.eta", "data.graph", "data.angles"
 DENSITY, GROUPS = "data.p", "data.k"
 
@@ -20,37 +22,16 @@ METRICS = {
     "cycle_inconsistency": "cycle inconsistency",
     "seconds_train": "seconds per replica",
 }
-# In the order of the paper. Values not listed here follow in alphabetical order.
-GRAPHS = {"erdos_renyi": "ERO", "barabasi_albert": "BAO", "random_geometric": "RGGO"}
-PRIORS = {
-    "GammaAngles": "1: gamma",
-    "NormalRankOneAngles": "2: normal, rank 1",
-    "NormalIIDAngles": "3: normal, iid",
-    "NormalBlockAngles": "4: normal, blocks",
-    "UniformAngles": "uniform",
-}
-_METHODS = (
-    "gnnsync",
-    "gnnsync_plus",
-    "spectral",
-    "spectral_rn",
-    "gpm",
-    "transync",
-    "cemp_gcw",
-    "cemp_mst",
-    "tas",
-    "irls",
-    "trivial",
-)
 _TITLES = {GRAPH: "graph", PRIOR: "prior", "data.inlier_noise": "σ", NOISE: "η"}
 
 
 def in_paper_order(labels: Sequence[str]) -> list[str]:
     """Distinct variants: GNNSync first, then the paper's baselines, then all others."""
+    known = list(METHODS)
 
     def place(label: str) -> tuple[int, str]:
-        method = label.split(" ")[0].removeprefix("refined/")
-        return (_METHODS.index(method) if method in _METHODS else len(_METHODS), label)
+        method = method_of(label)
+        return (known.index(method) if method in known else len(known), label)
 
     return sorted(set(labels), key=place)
 
