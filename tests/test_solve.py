@@ -70,3 +70,26 @@ def test_the_wrong_kind_of_graph_is_refused():
         gnnsync.solve_poses(graph.rotations)
     with pytest.raises(ParameterError, match=r"graph = .*: must be a MeasurementGraph or a file"):
         gnnsync.solve(graph)
+
+
+def test_time_limit_returns_the_best_so_far(make_multigraph):
+    graph = make_multigraph(0, connected=True)
+    solution = gnnsync.solve(graph, "gpm", time_limit=1e-9)
+    assert solution.stop_reason == "time limit of 1e-09 s: angles along a spanning tree"
+    assert not solution.converged
+    assert gnnsync.solve(graph, "gpm", time_limit=60).converged
+
+
+@pytest.mark.parametrize("value", [0, -2, float("nan"), "5"])
+def test_time_limit_must_be_positive(make_multigraph, value):
+    with pytest.raises(ParameterError, match="time_limit"):
+        gnnsync.solve(make_multigraph(0), time_limit=value)
+
+
+def test_a_method_that_cannot_stop_early_refuses_a_time_limit(make_multigraph):
+    def method(graph, k=1, *, seed=0):
+        raise AssertionError("not called")
+
+    with pytest.raises(ParameterError, match=r"time_limit = 5: must be left out.*stops_early"):
+        gnnsync.solve(make_multigraph(0), method, time_limit=5)
+    assert refined(Spectral(), 2).stops_early

@@ -23,6 +23,7 @@ def solve(
     k: int = 1,
     *,
     seed: int = 0,
+    time_limit: float | None = None,
 ) -> Solution:
     """Estimate k sets of angles from measured offsets.
 
@@ -34,17 +35,23 @@ def solve(
             `gnnsync.methods.GPM(refine=5)`.
         k: number of groups (sets of angles) that the measurements mix.
         seed: random seed.
+        time_limit: seconds after which the method returns the best angles it has; its
+            `stop_reason` says so.
     """
     from gnnsync.errors import ParameterError
     from gnnsync.graph import MeasurementGraph
     from gnnsync.io import read
+    from gnnsync.work import limited
 
+    chosen = find_method(method)
+    check_time_limit(chosen, time_limit)
     if isinstance(graph, str | os.PathLike):
         graph = read(graph)
     if not isinstance(graph, MeasurementGraph):
         allowed = "a MeasurementGraph or a file name; solve_poses takes a PoseGraph"
         raise ParameterError("graph", graph, allowed)
-    return find_method(method)(graph, k, seed=seed)
+    with limited(time_limit):
+        return chosen(graph, k, seed=seed)
 
 
 def solve_poses(
@@ -53,6 +60,7 @@ def solve_poses(
     *,
     seed: int = 0,
     trust: str | None = None,
+    time_limit: float | None = None,
 ) -> PoseSolution:
     """Estimate the poses (x, y, θ) of a 2D pose graph, with false loop closures left out.
 
@@ -67,13 +75,17 @@ def solve_poses(
         seed: random seed.
         trust: `odometry` or `none`; by default odometry for a file, and the graph's own `trusted`
             measurements for a graph.
+        time_limit: seconds after which the best poses so far are returned.
     """
     from gnnsync.errors import ParameterError
     from gnnsync.io import read_poses
     from gnnsync.io.graph_file import trust_edges
     from gnnsync.methods.poses import solve_pose_graph, trusted_connect
     from gnnsync.pose_graph import PoseGraph
+    from gnnsync.work import limited
 
+    chosen = find_method(method)
+    check_time_limit(chosen, time_limit)
     if isinstance(graph, str | os.PathLike):
         graph = read_poses(graph, trust=trust)
     elif not isinstance(graph, PoseGraph):
@@ -81,10 +93,28 @@ def solve_poses(
         raise ParameterError("graph", graph, allowed)
     elif trust is not None:
         graph = graph.replace(rotations=trust_edges(graph.rotations, trust))
-    chosen = find_method(method)
-    if method == "auto" and trusted_connect(graph):
-        return solve_pose_graph(graph, seed=seed)
-    return solve_pose_graph(graph, lambda rotations: chosen(rotations, seed=seed), seed=seed)
+    with limited(time_limit):
+        if method == "auto" and trusted_connect(graph):
+            return solve_pose_graph(graph, seed=seed)
+        return solve_pose_graph(graph, lambda rotations: chosen(rotations, seed=seed), seed=seed)
+
+
+def check_time_limit(method: Method, time_limit: float | None, name: str = "time_limit") -> None:
+    """Refuse a time limit that is no positive number, or a method that cannot stop early.
+
+    Args:
+        method: the method that it is for.
+        time_limit: seconds, or None.
+        name: how the user calls it.
+    """
+    from gnnsync.errors import ParameterError, check_real
+
+    if time_limit is None:
+        return
+    check_real(name, time_limit, 0, open_low=True)
+    if not getattr(method, "stops_early", False):
+        allowed = f"left out: {type(method).__name__} cannot stop early (`stops_early` is not set)"
+        raise ParameterError(name, time_limit, allowed)
 
 
 def method_names() -> list[str]:

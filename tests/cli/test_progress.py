@@ -1,33 +1,79 @@
 import argparse
 import json
 import logging
+import re
 import warnings
 
-from gnnsync.cli.progress import PARTS_LOGGER, messages_on_stderr, print_summary, stage
-from gnnsync.methods.robust import stages
+import pytest
+
+from gnnsync.cli import progress
+from gnnsync.cli.progress import (
+    duration,
+    messages_on_stderr,
+    print_summary,
+    progress_text,
+    reading,
+    working,
+)
+from gnnsync.work import Work, advance, current, plan, stage, time_is_up, watched
 
 
-def test_a_stage_prints_its_seconds_when_done(capsys):
-    with stage("reading"):
+def test_reading_prints_its_seconds_when_done(capsys):
+    with reading("reading"):
         assert capsys.readouterr().err == ""
     assert capsys.readouterr().err.startswith("reading: 0.0")
 
 
-def test_long_parts_of_a_method_have_a_line_each(capsys):
-    logger = logging.getLogger(PARTS_LOGGER)
-    before = logger.level
-    with stage("solving"):
-        logger.debug("auto: begins")
-        logger.info("auto: gnc: 2.10 s")
+def test_long_stages_have_a_line_each(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "LONG_SECONDS", 0.0)
+    with working("solving"):
+        plan({"network": 3.0, "fit": 1.0})
+        current().began -= 30.0
+        with stage("network"):
+            pass
+        with stage("fit"):
+            pass
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "  auto: gnc: 2.10 s"
-    assert lines[1].startswith("solving: ")
-    assert logger.level == before
-    assert not logger.handlers
+    assert re.fullmatch(r"  network: 0\.\d\d s \(75 %, about 10 s left\)", lines[0])
+    assert lines[1].startswith("  fit: 0.")
+    assert lines[2].startswith("solving: 0.")
+    assert current() is None
 
 
-def test_the_parts_logger_is_the_one_of_the_methods():
-    assert stages.log.name == PARTS_LOGGER
+def test_a_long_stage_says_where_it_is(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.0)
+    with working("solving"), stage("sweeps"):
+        current().began -= 60.0
+        capsys.readouterr()
+        plan({})
+        advance(0.5)
+    assert "  sweeps: " in capsys.readouterr().err
+
+
+def test_short_stages_are_silent(capsys):
+    with working("solving"), stage("a"):
+        pass
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_time_limit_is_passed_on():
+    with working("solving", 1e-9):
+        assert time_is_up()
+
+
+def test_text_of_the_progress():
+    with watched(Work()) as work:
+        assert progress_text(work) == "0 %"
+        work.began -= 30.0
+        advance(0.75)
+        assert progress_text(work) == "75 %, about 10 s left"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(7.6, "8 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")]
+)
+def test_durations(seconds, text):
+    assert duration(seconds) == text
 
 
 def test_warnings_and_log_messages_are_one_line_each(capsys):

@@ -271,3 +271,20 @@ def test_standard_input_in_a_pipe(exact):
             check=True,
         )
     assert len(run.stdout.splitlines()) == 16
+
+
+def test_time_limit(exact, tmp_path, capsys):
+    _, path = exact
+    out = tmp_path / "angles.csv"
+    assert main([path, "--time-limit", "1e-9", "--output", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert "NOT converged: time limit of 1e-09 s: angles along a spanning tree" in text
+    assert len(table(out)) == 15
+    assert main([path, "--time-limit", "60", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["converged"]
+
+
+@pytest.mark.parametrize("value", ["0", "-3", "nan", "inf"])
+def test_a_bad_time_limit_is_refused_before_reading(tmp_path, capsys, value):
+    assert main([str(tmp_path / "absent.csv"), "--time-limit", value]) == 2
+    assert "--time-limit" in capsys.readouterr().err

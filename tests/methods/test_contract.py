@@ -21,6 +21,7 @@ from gnnsync.methods import (
 )
 from gnnsync.metrics import angular_mse
 from gnnsync.topology import forest_angles
+from gnnsync.work import Work, watched
 from tests.methods.networks import SHAPES, noisy, observed
 
 CLASSICAL = list(METHODS)
@@ -283,3 +284,50 @@ def test_many_components_keep_their_own_offsets():
         solution = make("spectral")(graph)
     assert np.abs(graph.residual(solution.angles)).max() < 1e-9
     assert solution.diagnostics["components_solved"] == count
+
+
+class Asks(Work):
+    """Work whose time is up when solvers have asked for it a number of times."""
+
+    def __init__(self, allowed: int) -> None:
+        super().__init__(time_limit=100.0)
+        self.left = allowed
+
+    def time_is_up(self) -> bool:
+        self.left -= 1
+        self.cut_short = self.left < 0
+        return self.cut_short
+
+
+@pytest.mark.parametrize("allowed", [0, 1, 4, 16, 64, 256])
+@pytest.mark.parametrize("name", CLASSICAL)
+def test_a_time_limit_gives_the_best_so_far_and_says_so(name, allowed):
+    graph = noisy(weighted=False)
+    with watched(Asks(allowed)) as work:
+        solution = make(name)(graph)
+    assert np.isfinite(solution.angles).all()
+    assert np.isfinite(solution.edge_confidence).all()
+    assert solution.stop_reason.startswith("time limit of 100 s: ") is work.cut_short
+    assert work.cut_short or allowed > 0
+    assert work.stages == []
+
+
+@pytest.mark.parametrize("name", CLASSICAL)
+def test_every_method_can_be_given_a_time_limit(name):
+    assert make(name).stops_early
+
+
+@pytest.mark.parametrize("name", [n for n in CLASSICAL if METHODS[n].any_k])
+def test_a_time_limit_with_several_groups_and_components(name):
+    graph = noisy(weighted=False)
+    twice = MeasurementGraph(
+        np.concatenate([graph.edge_index, graph.edge_index + graph.num_nodes], axis=1),
+        np.tile(graph.offset, 2),
+        2 * graph.num_nodes,
+    )
+    for allowed in (0, 3, 30):
+        with watched(Asks(allowed)), warnings.catch_warnings():
+            warnings.simplefilter("ignore", DisconnectedGraphWarning)
+            solution = make(name)(twice, 2)
+        assert solution.angles.shape == (twice.num_nodes, 2)
+        assert np.isfinite(solution.angles).all()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gnnsync.cli.explain import find_edge
-from gnnsync.cli.progress import print_summary, stage
+from gnnsync.cli.progress import print_summary, reading, working
 from gnnsync.cli.solve_options import output_unit
 from gnnsync.io import read_poses, write_pose_edges, write_pose_solution
 from gnnsync.io.figure_file import write_figure
@@ -27,7 +27,7 @@ def solve_pose_file(arguments: argparse.Namespace) -> None:
     check_g2o_unit(Source(arguments.file), input_unit(arguments.unit))
     unit = output_unit(arguments)
     start = time.perf_counter()
-    with stage(f"reading {arguments.file}") as progress:
+    with reading(f"reading {arguments.file}") as progress:
         graph = read_poses(
             arguments.file, format=arguments.format, trust=arguments.trust, progress=progress
         )
@@ -35,7 +35,8 @@ def solve_pose_file(arguments: argparse.Namespace) -> None:
     explained = None
     if arguments.explain is not None:
         explained = find_edge(graph.rotations, arguments.explain)
-    with stage(f"solving {graph.num_poses} poses and {graph.num_edges} edges"):
+    title = f"solving {graph.num_poses} poses and {graph.num_edges} edges"
+    with working(title, arguments.time_limit):
         solution = solve_poses(graph, arguments.method, seed=arguments.seed)
     summary = {"file": arguments.file, "method": arguments.method}
     summary |= summarize_poses(graph, solution) | {"unit": unit.name, "seconds_read": seconds_read}
@@ -69,7 +70,7 @@ def _write(
 ) -> None:
     unit = output_unit(arguments)
     if arguments.plot:
-        with stage("drawing"):
+        with working("drawing"):
             write_figure(solution.plot(graph), arguments.plot)
     if arguments.edges:
         write_pose_edges(graph, solution, arguments.edges, unit=unit)

@@ -9,14 +9,15 @@ import logging
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from gnnsync.errors import one_line
 from gnnsync.io.source import STDIN, Progress
+from gnnsync.work import LONG_SECONDS, Work, watched
 
-# Where methods report their parts (`gnnsync.methods.robust.stages`).
-PARTS_LOGGER = "gnnsync.methods.robust.stages"
+# Seconds between lines about the progress, where there is no terminal to draw a bar.
+_LINE_SECONDS = 10.0
 
 
 def print_summary(
@@ -31,68 +32,90 @@ def print_summary(
 
 
 @contextlib.contextmanager
-def stage(title: str) -> Iterator[Progress | None]:
-    """Show a progress bar in a terminal; elsewhere print one line when the stage is done.
-
-    The bar names the part of the method that is running; elsewhere parts that take longer than a
-    second have a line each.
-    """
-    if not sys.stderr.isatty():
-        start = time.perf_counter()
-        with _parts(_print_part, logging.INFO):
-            yield None
-        print(f"{title}: {time.perf_counter() - start:.2f} s", file=sys.stderr, flush=True)
-        return
-    # Only a terminal needs it, and it takes 0.1 s to import.
-    from rich import console, progress
-
-    columns = (
-        progress.SpinnerColumn(),
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.TimeElapsedColumn(),
-    )
-    stderr = console.Console(stderr=True)
-    with progress.Progress(*columns, console=stderr, transient=True) as bars:
-        bar = bars.add_task(title, total=None)
-
-        def advance(done: int, total: int) -> None:
-            bars.update(bar, completed=done, total=total or None)
-
-        def name_part(part: str) -> None:
-            bars.update(bar, description=f"{title}, {part}")
-
-        with _parts(name_part, logging.DEBUG):
-            yield advance
+def reading(title: str) -> Iterator[Progress | None]:
+    """Show how much of a file is read as a bar in a terminal; elsewhere one line at the end."""
+    with _timed(title), _bar(title) as bar:
+        yield None if bar is None else bar.show_count
 
 
 @contextlib.contextmanager
-def _parts(show: Callable[[str], None], level: int) -> Iterator[None]:
-    """Pass on what a method logs about its parts, from this level on."""
-    handler = _PartHandler(level)
-    handler.show = show
-    logger = logging.getLogger(PARTS_LOGGER)
-    before, propagate = logger.level, logger.propagate
-    logger.addHandler(handler)
-    logger.setLevel(min(level, logger.getEffectiveLevel()))
-    logger.propagate = False
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(before)
-        logger.propagate = propagate
+def working(title: str, time_limit: float | None = None) -> Iterator[None]:
+    """Show the stages of the work in the block, the part done and the time left.
+
+    In a terminal a bar; elsewhere a line for each stage of more than a second, one every ten
+    seconds, and one at the end.
+
+    Args:
+        title: of the whole work.
+        time_limit: see `gnnsync.work.Work`.
+    """
+    with _timed(title), _bar(title) as bar:
+        show = _Lines().show if bar is None else bar.show_work
+        with watched(Work(time_limit, show)):
+            yield
 
 
-class _PartHandler(logging.Handler):
-    show: Callable[[str], None]
+def progress_text(work: Work) -> str:
+    """`34 %, about 12 s left`; the part that is not known is left out."""
+    left = work.seconds_left
+    done = f"{work.fraction:.0%}".replace("%", " %")
+    return done if left is None else f"{done}, about {duration(left)} left"
 
-    def emit(self, record: logging.LogRecord) -> None:
-        self.show(record.getMessage())
+
+def duration(seconds: float) -> str:
+    """`8 s`, `3 min 20 s` or `2 h 5 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def _print_part(part: str) -> None:
-    print(f"  {part}", file=sys.stderr, flush=True)
+class _Lines:
+    """Prints the progress of work in lines: stages that took long, and where it is now and then."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self._stage, self._began = "", self._last
+
+    def show(self, work: Work) -> None:
+        """Print a line if it is time for one."""
+        now = time.perf_counter()
+        name = work.stages[0] if work.stages else ""
+        if name != self._stage:
+            seconds = now - self._began
+            if self._stage and seconds > LONG_SECONDS:
+                self._print(f"{self._stage}: {seconds:.2f} s ({progress_text(work)})", now)
+            self._stage, self._began = name, now
+        elif now - self._last > _LINE_SECONDS:
+            self._print(f"{', '.join(work.stages)}: {progress_text(work)}", now)
+
+    def _print(self, text: str, now: float) -> None:
+        print(f"  {text}", file=sys.stderr, flush=True)
+        self._last = now
+
+
+@contextlib.contextmanager
+def _timed(title: str) -> Iterator[None]:
+    """Print the seconds at the end, except in a terminal, where the bar has shown them."""
+    start = time.perf_counter()
+    yield
+    if not sys.stderr.isatty():
+        print(f"{title}: {time.perf_counter() - start:.2f} s", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _bar(title: str) -> Iterator[Any]:
+    """The bar in a terminal; None elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    # Only a terminal needs it, and Rich takes 0.1 s to import.
+    from gnnsync.cli.bar import Bar
+
+    with Bar(title) as bar:
+        yield bar
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 from gnnsync.cli.errors import exit_code
 from gnnsync.cli.explain import find_edge
 from gnnsync.cli.poses import solve_pose_file
-from gnnsync.cli.progress import messages_on_stderr, print_summary, stage
+from gnnsync.cli.progress import messages_on_stderr, print_summary, reading, working
 from gnnsync.cli.solve_options import check_outputs, output_unit, solve_parser
 from gnnsync.cli.solve_summary import summary_text
 from gnnsync.errors import ParameterError, check_choice
@@ -21,7 +21,7 @@ from gnnsync.io.graph_file import file_format
 from gnnsync.io.solution_file import write_angles
 from gnnsync.io.source import STDIN, Source
 from gnnsync.solution import ANGLE_FIGURES, Solution, summarize
-from gnnsync.solve import find_method, method_names
+from gnnsync.solve import check_time_limit, find_method, method_names
 from gnnsync.units import in_unit
 
 
@@ -34,6 +34,7 @@ def main(argv: list[str]) -> int:
 def _run(arguments: argparse.Namespace) -> None:
     # Before a large file is read, which may take minutes.
     check_choice("--method", arguments.method, method_names())
+    check_time_limit(find_method(arguments.method), arguments.time_limit, "--time-limit")
     kind = file_format(Source(arguments.file), arguments.format)
     if arguments.headings_only and kind != "g2o":
         raise ParameterError("--headings-only", True, f"used with a .g2o file, not with {kind}")
@@ -48,7 +49,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _solve(arguments: argparse.Namespace) -> None:
     start = time.perf_counter()
-    with stage(f"reading {arguments.file}") as progress:
+    with reading(f"reading {arguments.file}") as progress:
         graph = read(
             arguments.file,
             format=arguments.format,
@@ -59,7 +60,8 @@ def _solve(arguments: argparse.Namespace) -> None:
     seconds_read = time.perf_counter() - start
     explained = None if arguments.explain is None else find_edge(graph, arguments.explain)
     method = find_method(arguments.method)
-    with stage(f"solving {graph.num_edges} edges by {arguments.method}"):
+    title = f"solving {graph.num_edges} edges by {arguments.method}"
+    with working(title, arguments.time_limit):
         solution = method(graph, arguments.k, seed=arguments.seed)
     unit = output_unit(arguments)
     summary = {"file": arguments.file, "method": arguments.method}

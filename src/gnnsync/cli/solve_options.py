@@ -41,6 +41,12 @@ def solve_parser() -> argparse.ArgumentParser:
     )
     add("--seed", type=int, default=0, help="random seed (default 0)")
     add(
+        "--time-limit",
+        type=float,
+        metavar="SECONDS",
+        help="stop solving after this time with the best angles so far",
+    )
+    add(
         "--trust",
         choices=TRUST,
         help="edges known to be inliers: odometry (between consecutive node numbers; default for "

@@ -47,8 +47,12 @@ from gnnsync.methods import SpectralRN
 from gnnsync.methods.base import ReplicaSolutions, RunContext
 from gnnsync.solution import Solution
 from gnnsync.typing import FloatArray
+from gnnsync.work import plan, reached_time_limit, stage
 
 log = logging.getLogger(__name__)
+
+# Relative times of the stages, for the progress that is shown.
+_COSTS = {"features": 1.0, "training": 20.0}
 
 
 def default_optimizer() -> OptimizerFactory:
@@ -101,6 +105,7 @@ class GNNSync:
     """
 
     any_k: ClassVar[bool] = True
+    stops_early: ClassVar[bool] = True
 
     features: Features = field(default_factory=lambda: MethodFeatures(SpectralRN()))
     encoder: Callable[..., Encoder] = DIMPA
@@ -276,7 +281,9 @@ class GNNSync:
         if context.threads is not None:
             torch.set_num_threads(context.threads)
         start = time.perf_counter()
-        batch = self.prepare(graphs, k, seeds=seeds, trials=trials)
+        plan(_COSTS)
+        with stage("features"):
+            batch = self.prepare(graphs, k, seeds=seeds, trials=trials)
         module, data = self.build(batch), ReplicaDataModule(batch)
         untrained = module.answer(batch) if context.checkpoint is None else None
         ready = time.perf_counter()
@@ -284,7 +291,8 @@ class GNNSync:
         if context.checkpoint is not None:
             load_parameters(module, context.checkpoint)
         else:
-            fit(trainer, module, data, _resume_from(trainer, module, context))
+            with stage("training"):
+                fit(trainer, module, data, _resume_from(trainer, module, context))
         angles = predict(trainer, module, data)
         seconds = (ready - start, time.perf_counter() - ready)
         return replace(self._collect(trainer, batch, angles, seconds), untrained=untrained)
@@ -310,7 +318,7 @@ class GNNSync:
                     found,
                     converged=status[r] is Status.STOPPED,
                     iterations=taken[r],
-                    stop_reason=str(status[r]),
+                    stop_reason=_reason(status[r], taken[r]),
                     seconds=sum(seconds) / batch.replicas,
                     diagnostics={
                         "loss": progress.best_loss[r],
@@ -336,6 +344,11 @@ class GNNSync:
     def _angular(self) -> bool:
         """Whether the features are angles of the k groups."""
         return isinstance(self.features, MethodFeatures)
+
+
+def _reason(status: Status, steps: int) -> str:
+    limit = reached_time_limit()
+    return str(status) if limit is None else f"time limit of {limit:g} s: best of {steps} steps"
 
 
 def _resume_from(trainer: Trainer, module: SyncModule, context: RunContext) -> str | None:

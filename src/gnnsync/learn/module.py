@@ -20,6 +20,7 @@ from gnnsync.learn.head import Head
 from gnnsync.learn.replicas import ReplicaDropout, finite_mean
 from gnnsync.learn.steps import Steps
 from gnnsync.metrics import angular_mse
+from gnnsync.work import advance, time_is_up
 
 OptimizerFactory = Callable[[Iterable[nn.Parameter]], Optimizer]
 SchedulerFactory = Callable[[Optimizer], LRScheduler]
@@ -127,6 +128,11 @@ class SyncModule(LightningModule):
                 listener.on_inner_step_end(self, result)
             if evaluation is not None:
                 self._evaluation = evaluation
+            if budget:
+                advance(step / budget)
+            if time_is_up():
+                self.trainer.should_stop = True
+                break
         if self._evaluation is None:  # resumed, and no step of this macro-step was evaluated
             self._evaluation = self.evaluate(batch)
         return self._log_macro_step(loss.detach(), self._evaluation)

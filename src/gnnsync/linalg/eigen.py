@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
 from gnnsync.errors import GnnsyncError
 from gnnsync.typing import ComplexArray, FloatArray
+from gnnsync.work import advance, check_time, loop
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +34,8 @@ _SPARSE_DEGREE, _SPARSE_NODES = 2.2, 15_000
 _SHIFT_MARGIN = 1e-8
 # Basis of the second Lanczos attempt: at least this many vectors, and this many per eigenvector.
 _WIDE_BASIS, _WIDE_BASIS_PER_VECTOR = 120, 10
+# Products that a random graph with some outliers takes, for the progress that is shown.
+_USUAL_PRODUCTS = 40
 # Relative accuracy of eigenpair residuals: near the rounding of double precision.
 _ACCURACY = 1e-12
 
@@ -66,6 +70,9 @@ def top_eigenvectors(
         rng: for the starting vector.
         bound: an upper bound of the spectrum; derived from the row sums if not given.
         tol: relative accuracy of the residuals.
+
+    Raises:
+        TimeUp: the time limit (`gnnsync.work`) is reached.
     """
     n = matrix.shape[0]
     if n <= max(_DENSE_NODES, count + 2):
@@ -76,12 +83,14 @@ def top_eigenvectors(
     if np.iscomplexobj(matrix):
         start = start + 1j * rng.standard_normal(n)
     counted = _Counted(matrix)
-    try:
-        basis = _SINGLE_VECTOR_BASIS if count == 1 else None
-        found = eigsh(counted, k=count, which="LA", v0=start, ncv=basis, maxiter=_RESTARTS, tol=tol)
-    except ArpackNoConvergence:
-        found = _small_gap(counted, count, start, bound)
-    values, vectors = found
+    basis = _SINGLE_VECTOR_BASIS if count == 1 else None
+    with loop("eigenvectors"):
+        try:
+            values, vectors = eigsh(
+                counted, k=count, which="LA", v0=start, ncv=basis, maxiter=_RESTARTS, tol=tol
+            )
+        except ArpackNoConvergence:
+            values, vectors = _small_gap(counted, count, start, bound)
     order = np.argsort(values)[::-1]
     return Eigenpairs(values[order], vectors[:, order], counted.products)
 
@@ -108,14 +117,19 @@ def eigen_residual(matrix: sp.csr_array, values: FloatArray, vectors: ComplexArr
 
 
 class _Counted(LinearOperator):
-    """A sparse matrix that counts its products with vectors."""
+    """A sparse matrix that counts its products with vectors.
+
+    They end with `TimeUp` at the time limit: ARPACK has nothing to show before its end.
+    """
 
     def __init__(self, matrix: sp.csr_array) -> None:
         super().__init__(matrix.dtype, matrix.shape)
         self.matrix, self.products = matrix, 0
 
     def _matvec(self, x: NDArray) -> NDArray:
+        check_time()
         self.products += 1
+        advance(1.0 - math.exp(-self.products / _USUAL_PRODUCTS))
         return self.matrix @ x
 
 

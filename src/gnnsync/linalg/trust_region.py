@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gnnsync.typing import ComplexArray, FloatArray
+from gnnsync.work import advance_towards, time_is_up
 
 # Ratio of actual to predicted gain: at most _ACCEPT rejects the step, below _SHRINK the radius is
 # multiplied by _SHRINK_FACTOR, above _GROW (at the boundary) by _GROW_FACTOR. Values of Absil,
@@ -64,12 +65,14 @@ def maximise_unit_rows(
     n = matrix.shape[0]
     largest_radius = np.sqrt(n)
     radius = _FIRST_RADIUS * largest_radius
-    image = matrix @ rows
+    image, first = matrix @ rows, 0.0
     for iteration in range(max_iterations + 1):
         diagonal = _inner(rows, image)
         gradient = diagonal[:, None] * rows - image  # of -f/2: descent below
         steepest = float(np.linalg.norm(gradient, axis=1).max())
-        if steepest <= tol or iteration == max_iterations:
+        first = max(first, steepest)
+        advance_towards(tol, first, steepest)
+        if steepest <= tol or iteration == max_iterations or time_is_up():
             break
         step, model = _truncated_cg(matrix, rows, diagonal, gradient, radius)
         candidate = rows + step
@@ -104,7 +107,9 @@ def _truncated_cg(
     conditioned = scale * residual
     direction = -conditioned
     size = _dot(residual, conditioned)
-    for _ in range(_INNER_ITERATIONS):
+    for number in range(_INNER_ITERATIONS):
+        if number and time_is_up():
+            break
         curved = _tangent(rows, diagonal[:, None] * direction - matrix @ direction)
         curvature = _dot(direction, curved)
         length = size / curvature if curvature > 0 else np.inf

@@ -35,11 +35,12 @@ The pipeline on a graph with k groups (small = at most 200,000 edges; extended =
       └─ confidence of every node                                           robust/confidence/
            local probability, calibrated; bootstrap on extended graphs
 
-Each step is a `stage` (robust/stages), whose name and seconds are logged.
+Each step is a `stage` (`gnnsync.work`); `robust/costs` has their expected times.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from dataclasses import dataclass, replace
 
@@ -60,20 +61,21 @@ from gnnsync.methods.robust.belief.propagation import (
 )
 from gnnsync.methods.robust.closures.problem import is_pose_graph
 from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.costs import auto_costs
 from gnnsync.methods.robust.cycles.certificate import certified_estimate, certify
 from gnnsync.methods.robust.geometric.growth import grow_from_cores
 from gnnsync.methods.robust.geometric.regions import is_extended
 from gnnsync.methods.robust.geometric.rotation import rotate_regions
 from gnnsync.methods.robust.initialisation import initial_angles
-from gnnsync.methods.robust.noise.law import LAPLACE
+from gnnsync.methods.robust.noise.best_law import best_law
 from gnnsync.methods.robust.noise.mixture import MixtureFit, coarse_likelihood, fit_mixture
 from gnnsync.methods.robust.noise.noisy_nodes import place_noisy_nodes
 from gnnsync.methods.robust.pool import Pool
-from gnnsync.methods.robust.stages import stage
 from gnnsync.methods.robust.unrolled.evenness import is_even
 from gnnsync.methods.robust.unrolled.forward import solve_unrolled
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray
+from gnnsync.work import TimeUp, check_time, loop, plan, stage, time_is_up
 
 log = logging.getLogger(__name__)
 
@@ -98,13 +100,6 @@ PARTS = (
 Candidate = tuple[str, MixtureFit]
 Certificate = tuple[FloatArray, BoolArray]
 
-# Laws of the inlier noise that are tried after the normal one, by their degrees of freedom, with
-# the evidence per angle that each must gain: Laplace's law fits one edge per node exactly, which is
-# worth up to 0.25 on normal noise.
-_LAWS = {4.0: 0.0, 1.0: 0.0, LAPLACE: 0.3}
-# EM iterations that bring a law within the given evidence per angle of its final one: 0.08 at most
-# in 33 networks of `benchmarks.robustness wrong`.
-_LAW_ITERATIONS, _LAW_MARGIN = 6, 0.1
 # Share of nodes certified by cycles above which further candidates are not needed,
 _ENOUGH_CERTIFIED = 0.9
 # and above which the network starts from them (for k > 1 they are the result).
@@ -147,6 +142,7 @@ class Auto(ClassicalMethod):
 
     name = "auto"
     any_k = True
+    stops_early = True
 
     max_paths: int = 5_000_000
     sweeps: int = 40
@@ -162,28 +158,34 @@ class Auto(ClassicalMethod):
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k), with the estimated η and σ in the diagnostics."""
         if k == 1 and self._uses("closures") and is_pose_graph(graph):
-            with stage("auto: closures"):
+            with stage("closures"):
                 return GNCAngles().estimate(graph, 1, rng)
         certificate = None
+        plan(auto_costs(graph, k))
         if graph.num_edges > LARGE_GRAPH_EDGES:
             log.info("auto: %d edges, so the network alone", graph.num_edges)
         elif self._uses("cycles"):
-            with stage("auto: closed cycles"):
+            with stage("closed cycles"), contextlib.suppress(TimeUp):
                 certificate = certify(graph, k, max_paths=self.max_paths)
         if k > 1 and certificate is not None and _share(certificate) > _MANY_CERTIFIED:
             return certified_estimate(graph, *certificate, rng)
         candidates = self._candidates(graph, k, rng, certificate)
         name, fit = candidates[0] if len(candidates) == 1 else _choose(graph, candidates)
-        with stage("auto: noise law"):
+        if time_is_up():
+            return _so_far(name, fit)
+        with stage("noise law"):
+            plan({"EM": 1.0, "laws": float(graph.num_edges <= LARGE_GRAPH_EDGES)})
             exact = fit_mixture(graph, fit.angles, dof=fit.dof, like=fit)
             fit = replace(exact, iterations=fit.iterations + exact.iterations)
-            if graph.num_edges <= LARGE_GRAPH_EDGES and self._uses("laws"):
-                fit = _best_law(graph, fit)
-        with stage("auto: final angles"):
+            if graph.num_edges <= LARGE_GRAPH_EDGES and self._uses("laws") and not time_is_up():
+                with loop("laws"):
+                    fit = best_law(graph, fit)
+        with stage("final angles"):
+            plan({"sweeps": 1.0})
             angles, posterior = self._final_angles(graph, fit, rng)
         final = fit_mixture(graph, angles, dof=fit.dof, like=fit, move=False, max_iterations=1)
         log.debug("auto: %s, eta %.3f, sigma %.3g, dof %g", name, fit.eta, fit.sigma, fit.dof)
-        with stage("auto: confidence"):
+        with stage("confidence"):
             confidence = node_confidence(
                 graph,
                 final,
@@ -192,10 +194,10 @@ class Auto(ClassicalMethod):
                 mass=_mass_near(posterior, angles),
                 resample=self._uses("bootstrap"),
             )
-        return Estimate(
-            angles,
-            converged=fit.converged,
-            iterations=fit.iterations,
+        return replace(
+            _so_far(name, fit),
+            angles=angles,
+            converged=fit.converged and (posterior is None or posterior.converged),
             stop_reason=f"{name} has the greatest evidence",
             edge_confidence=final.edge_confidence,
             node_confidence=confidence,
@@ -222,11 +224,12 @@ class Auto(ClassicalMethod):
         pool = Pool(graph, search=self._uses("local_search"))
         known, share = None, 0.0
         if certificate is not None:
-            pool.add("cycles", certificate[0])
+            pool.add("cycles", lambda: certificate[0])
             share = _share(certificate)
             if share > _MANY_CERTIFIED:
                 known = np.where(certificate[1], certificate[0], np.nan)
-            if share == 1.0 and pool.fits["cycles"].eta < _MINORITY:
+            cycles = pool.fits.get("cycles")  # absent if time is up
+            if share == 1.0 and cycles is not None and cycles.eta < _MINORITY:
                 small = extended = False  # nothing is left to search
         more = share <= _ENOUGH_CERTIFIED
         dense = 2 * graph.num_edges >= _LEAST_DEGREE * k * graph.num_nodes
@@ -234,21 +237,20 @@ class Auto(ClassicalMethod):
         if more and extended and k > 1:
             more = small = not self._spread(pool, k, rng, network)
         if small and self._uses("gnc"):
-            with stage("auto: gnc"):
-                pool.add("gnc", GNC().anneal(graph, k, rng))
+            pool.add("gnc", lambda: GNC().anneal(graph, k, rng))
         cemp = extended or not network  # elsewhere the network does better, in the same time
         if more and small and k == 1 and cemp and self._uses("cemp"):
-            with stage("auto: cemp"):
-                pool.add("cemp", CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1))
+            pool.add("cemp", lambda: CEMPGCW().estimate(graph, 1, rng).angles.reshape(-1, 1))
         if more and small and k > 1 and self._uses("spectral"):
-            with stage("auto: spectral"):
-                pool.add("spectral", initial_angles(graph, k, rng))
+            pool.add("spectral", lambda: initial_angles(graph, k, rng))
         if (more and not pool.agreed()) or not pool.fits:
             add = _add_network if network and "network" not in pool.tried else self._add_belief
             add(pool, k, rng, known)
+        if not pool.fits:
+            raise TimeUp
         candidates = sorted(pool.fits.items(), key=_evidence, reverse=True)
-        if extended and self._uses("regions"):
-            with stage("auto: regions"):
+        if extended and self._uses("regions") and not time_is_up():
+            with stage("regions"):
                 best = candidates[:_ROTATED]
                 candidates[:_ROTATED] = [(name, rotate_regions(graph, f, rng)) for name, f in best]
         return candidates
@@ -262,7 +264,9 @@ class Auto(ClassicalMethod):
                 return True
         if not self._uses("growth"):
             return False
-        with stage("auto: growth"):
+        certain = False
+        with stage("growth"), contextlib.suppress(TimeUp):
+            check_time()
             pool.fits["growth"], certain = grow_from_cores(pool.graph, k, rng)
         if certain:
             pool.fits.pop("cycles", None)
@@ -272,14 +276,18 @@ class Auto(ClassicalMethod):
         self, pool: Pool, k: int, rng: np.random.Generator, known: FloatArray | None
     ) -> None:
         """Add the candidate of belief propagation; `known` (n, k) is NaN where nothing is."""
-        with stage("auto: belief"):
+
+        def modes() -> FloatArray:
+            plan({"eigenvectors": 1.0, "annealing": 8.0, "sweeps": 2.0})
             start, sure = initial_angles(pool.graph, k, rng), None
             if known is not None:
                 sure = np.isfinite(known)
                 start = np.where(sure, known, start)
             sweeps = min(self.sweeps, _CANDIDATE_SWEEPS)
             found = propagate(pool.graph, start, sweeps=sweeps, tol=_ROUGH_MESSAGES, known=sure)
-            pool.add("belief", found.modes())
+            return found.modes()
+
+        pool.add("belief", modes)
 
     def _final_angles(
         self, graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator
@@ -304,8 +312,7 @@ def _add_network(
     pool: Pool, k: int, rng: np.random.Generator, known: FloatArray | None = None
 ) -> None:
     """Add the candidate of the trained network; `known` (n, k) is NaN where nothing is."""
-    with stage("auto: network"):
-        pool.add("network", solve_unrolled(pool.graph, k, rng, known=known).modes())
+    pool.add("network", lambda: solve_unrolled(pool.graph, k, rng, known=known).modes())
 
 
 def _choose(graph: MeasurementGraph, candidates: list[Candidate]) -> Candidate:
@@ -323,30 +330,20 @@ def _choose(graph: MeasurementGraph, candidates: list[Candidate]) -> Candidate:
     return widest if coarse[widest[0]] > coarse[best[0]] + margin else best
 
 
-def _best_law(graph: MeasurementGraph, fit: MixtureFit) -> MixtureFit:
-    """The fit under the noise law of greatest evidence.
-
-    A few EM iterations tell which laws come near it; only those are fitted exactly.
-    """
-    size = fit.angles.size
-    rough = {
-        dof: fit_mixture(graph, fit.angles, dof=dof, like=fit, max_iterations=_LAW_ITERATIONS)
-        for dof in _LAWS
-    }
-    gain = {dof: rough[dof].evidence - handicap * size for dof, handicap in _LAWS.items()}
-    near = max(fit.evidence, *gain.values()) - _LAW_MARGIN * size
-    best, most = fit, fit.evidence
-    for dof, handicap in _LAWS.items():
-        if gain[dof] > near:
-            other = fit_mixture(graph, rough[dof].angles, dof=dof, like=rough[dof])
-            evidence = other.evidence - handicap * size
-            if evidence > most:
-                best, most = other, evidence
-    return best if best is fit else replace(best, iterations=fit.iterations + best.iterations)
-
-
 def _evidence(candidate: Candidate) -> float:
     return candidate[1].evidence
+
+
+def _so_far(name: str, fit: MixtureFit) -> Estimate:
+    """The estimate of the best candidate at the time limit, without what would have followed."""
+    return Estimate(
+        fit.angles,
+        converged=False,
+        iterations=fit.iterations,
+        stop_reason=f"{name} is the best candidate so far",
+        edge_confidence=fit.edge_confidence,
+        diagnostics=_diagnostics(fit, None),
+    )
 
 
 def _share(certificate: Certificate) -> float:

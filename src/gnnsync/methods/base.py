@@ -16,7 +16,9 @@ from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.refine import projected_gradient_steps
 from gnnsync.solution import Solution
+from gnnsync.topology import forest_angles
 from gnnsync.typing import FloatArray, IntArray
+from gnnsync.work import TimeUp, check_time, loop, plan, reached_time_limit
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +120,8 @@ class ClassicalMethod:
 
     A subclass declares its parameters as dataclass fields, checks them in `check`, sets
     `name` for messages and `any_k = True` if it solves k > 1, and implements `estimate` for a
-    connected graph with at least two nodes.
+    connected graph with at least two nodes. `stops_early = True` says that its iterations ask
+    `gnnsync.work.time_is_up`, so that it can be given a time limit.
 
     Args:
         refine: projected gradient steps taken after the method itself (the paper's fine-tuned
@@ -127,6 +130,7 @@ class ClassicalMethod:
 
     name: ClassVar[str] = ""
     any_k: ClassVar[bool] = False
+    stops_early: ClassVar[bool] = False
 
     refine: int = field(default=0, kw_only=True)
 
@@ -155,6 +159,10 @@ class ClassicalMethod:
             estimates = [whole]
         else:
             whole, estimates = self._estimate_parts(graph, k, rng)
+        reason = "; ".join(dict.fromkeys(e.stop_reason for e in estimates)) or "no edges"
+        limit = reached_time_limit()
+        if limit is not None:
+            reason = f"time limit of {limit:g} s: {reason}"
         return Solution.from_angles(
             graph,
             whole.angles,
@@ -163,7 +171,7 @@ class ClassicalMethod:
             node_deviation=whole.node_deviation,
             converged=all(e.converged for e in estimates),
             iterations=max((e.iterations for e in estimates), default=0),
-            stop_reason="; ".join(dict.fromkeys(e.stop_reason for e in estimates)) or "no edges",
+            stop_reason=reason,
             diagnostics=_merge(estimates),
             seconds=time.perf_counter() - start,
         )
@@ -178,8 +186,11 @@ class ClassicalMethod:
         right = np.ones(graph.num_nodes)
         deviation = np.zeros((graph.num_nodes, k))
         estimates = []
-        for nodes, edges, part in _split(graph):
-            found = self._estimate_refined(part, k, rng)
+        parts = _split(graph)
+        plan({_label(number): part.num_edges for number, (_, _, part) in enumerate(parts)})
+        for number, (nodes, edges, part) in enumerate(parts):
+            with loop(_label(number)):
+                found = self._estimate_refined(part, k, rng)
             solved = Solution.from_angles(part, found.angles, edge_confidence=found.edge_confidence)
             angles[nodes], confidence[edges] = solved.angles, solved.edge_confidence
             if found.node_confidence is not None:
@@ -202,7 +213,11 @@ class ClassicalMethod:
     def _estimate_refined(
         self, graph: MeasurementGraph, k: int, rng: np.random.Generator
     ) -> Estimate:
-        found = self.estimate(graph, k, rng)
+        try:
+            check_time()
+            found = self.estimate(graph, k, rng)
+        except TimeUp:
+            found = _along_tree(graph, k)
         if graph.bridges.all():
             found = _without_redundancy(graph, found)
         columns = found.angles.reshape(graph.num_nodes, k)
@@ -230,6 +245,17 @@ def _without_redundancy(graph: MeasurementGraph, found: Estimate) -> Estimate:
             name: value for name, value in found.diagnostics.items() if name not in _OF_NOISE
         },
     )
+
+
+def _label(component: int) -> str:
+    return f"component {component + 1}"
+
+
+def _along_tree(graph: MeasurementGraph, k: int) -> Estimate:
+    """Angles along a spanning tree: what there is if time is up before a method has any."""
+    angles = forest_angles(graph.edge_index, graph.offset, graph.num_nodes)
+    reason = "angles along a spanning tree"
+    return Estimate(np.repeat(angles[:, None], k, axis=1), converged=False, stop_reason=reason)
 
 
 def _split(

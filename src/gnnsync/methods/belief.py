@@ -21,11 +21,14 @@ from gnnsync.methods.robust.initialisation import initial_angles
 from gnnsync.methods.robust.noise.local_search import local_search
 from gnnsync.methods.robust.noise.mixture import fit_mixture
 from gnnsync.solution import NODE_TOLERANCE
+from gnnsync.work import iteration_limit, plan, stage
 
 __all__ = ["FINE_SIGMA", "Belief", "Posterior", "final_angles", "propagate"]
 
 # EM iterations for the noise at the final angles, which are not moved any more.
 _FINAL_ITERATIONS = 5
+# Relative times of the stages, for the progress that is shown.
+_COSTS = {"spectral start": 1.0, "belief propagation": 12.0, "fit": 2.0, "confidence": 1.0}
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Belief(ClassicalMethod):
 
     name = "belief"
     any_k = True
+    stops_early = True
 
     bins: int = 64
     sweeps: int = 40
@@ -60,19 +64,28 @@ class Belief(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k)."""
-        start = initial_angles(graph, k, rng)
-        posterior = propagate(graph, start, bins=self.bins, sweeps=self.sweeps, tol=self.tol)
-        fit = local_search(graph, posterior.modes())
+        plan(_COSTS)
+        with stage("spectral start"):
+            plan({"eigenvectors": 1.0})
+            start = initial_angles(graph, k, rng)
+        with stage("belief propagation"):
+            plan({"annealing": 2.0, "sweeps": 3.0})
+            posterior = propagate(graph, start, bins=self.bins, sweeps=self.sweeps, tol=self.tol)
+        with stage("fit"):
+            plan({"local search": 1.0, "EM": 1.0})
+            fit = local_search(graph, posterior.modes())
         angles = final_angles(graph, fit, posterior)
         final = fit_mixture(graph, angles, like=fit, move=False, max_iterations=_FINAL_ITERATIONS)
         mass = posterior.mass_near(angles, NODE_TOLERANCE).prod(axis=1)
-        converged = posterior.change < self.tol
+        converged = posterior.converged
+        with stage("confidence"):
+            confidence = node_confidence(graph, final, rng, evidence=fit.evidence, mass=mass)
         return Estimate(
             angles,
             converged=converged,
             iterations=posterior.sweeps,
-            stop_reason="messages converged" if converged else "sweep limit",
+            stop_reason="messages converged" if converged else iteration_limit(posterior.sweeps),
             edge_confidence=final.edge_confidence,
-            node_confidence=node_confidence(graph, final, rng, evidence=fit.evidence, mass=mass),
+            node_confidence=confidence,
             diagnostics={"eta": fit.eta, "sigma": fit.sigma, "evidence": fit.evidence},
         )

@@ -14,6 +14,7 @@ from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.spectral import leading_angles
 from gnnsync.topology import Triangles, forest_angles, minimum_spanning_edges
 from gnnsync.typing import FloatArray, IntArray
+from gnnsync.work import time_is_up
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class CEMP(ClassicalMethod):
         weight = graph.edge_weight / graph.edge_weight.mean()
         level = _average(sides, inconsistency, weight, weight)
         iterations, beta = 1, self.beta
-        while beta <= self.beta_max:
+        while beta <= self.beta_max and not time_is_up():
             # Relative to the least level, so that the weights cannot all underflow.
             trust = weight * np.exp(-beta * (level - level.min()))
             level = np.where(graph.edge_trusted, 0.0, _average(sides, inconsistency, trust, weight))
@@ -96,6 +97,7 @@ class CEMPGCW(CEMP):
     """
 
     name = "cemp_gcw"
+    stops_early = True
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) of the weighted eigenvector."""
@@ -121,6 +123,7 @@ class CEMPMST(CEMP):
     """
 
     name = "cemp_mst"
+    stops_early = True
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) added up along the tree."""

@@ -17,6 +17,7 @@ from gnnsync.methods.robust.confidence.node_confidence import node_confidence
 from gnnsync.methods.robust.initialisation import initial_angles, trusted_part
 from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
 from gnnsync.typing import FloatArray
+from gnnsync.work import advance, advance_towards, iteration_limit, plan, stage, time_is_up
 
 # Grid of angles on which the frequencies are fused, several points per period of the largest, and
 # rounds of the fusion.
@@ -28,6 +29,8 @@ _SOLVE_STEPS, _SOLVE_ACCURACY = 200, 1e-4
 # The scale stops falling at this many times the noise of the inliers, or at the radians given:
 # EM under the mixture model continues from there.
 _LAST_SCALE_SIGMAS, _LAST_SCALE = 3.0, 0.02
+# Relative times of the stages, for the progress that is shown.
+_COSTS = {"spectral start": 3.0, "annealing": 3.0, "EM": 2.0, "confidence": 2.0}
 # Keeps the division of an edge's weight among the groups finite where none explains it.
 _LEAST_TOTAL = 1e-12
 
@@ -53,6 +56,7 @@ class GNC(ClassicalMethod):
 
     name = "gnc"
     any_k = True
+    stops_early = True
 
     frequencies: int = 4
     scale: float = 2.0
@@ -68,38 +72,51 @@ class GNC(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k)."""
+        plan(_COSTS)
         fit = self.fit(graph, k, rng)
+        with stage("confidence"):
+            confidence = node_confidence(graph, fit, rng)
         return Estimate(
             fit.angles,
             converged=fit.converged,
             iterations=fit.iterations,
-            stop_reason="EM converged" if fit.converged else "iteration limit",
+            stop_reason="EM converged" if fit.converged else iteration_limit(fit.iterations),
             edge_confidence=fit.edge_confidence,
-            node_confidence=node_confidence(graph, fit, rng),
+            node_confidence=confidence,
             diagnostics={"eta": fit.eta, "sigma": fit.sigma, "evidence": fit.evidence},
         )
 
     def fit(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> MixtureFit:
         """The mixture fitted from the angles at the last scale."""
         angles, iterations = self._annealed(graph, k, rng)
-        fit = fit_mixture(graph, angles)
+        with stage("EM"):
+            plan({"EM": 1.0})
+            fit = fit_mixture(graph, angles)
         return replace(fit, iterations=iterations + fit.iterations)
 
     def anneal(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> FloatArray:
         """Angles (n, k) at the last scale."""
+        plan({name: _COSTS[name] for name in ("spectral start", "annealing")})
         return self._annealed(graph, k, rng)[0]
 
     def _annealed(
         self, graph: MeasurementGraph, k: int, rng: np.random.Generator
     ) -> tuple[FloatArray, int]:
         """Angles (n, k) at the last scale, and the iterations."""
-        angles = initial_angles(graph, k, rng)
-        if k == 1 and self.frequencies > 1:
-            part = trusted_part(graph)
-            angles = fused_angles(part, angles[:, 0], self.frequencies, rng)[:, None]
+        with stage("spectral start"):
+            angles = initial_angles(graph, k, rng)
+            if k == 1 and self.frequencies > 1:
+                part = trusted_part(graph)
+                angles = fused_angles(part, angles[:, 0], self.frequencies, rng)[:, None]
+        with stage("annealing"):
+            return self._lowered(graph, angles)
+
+    def _lowered(self, graph: MeasurementGraph, angles: FloatArray) -> tuple[FloatArray, int]:
+        """Angles (n, k) at the last scale from those at the first, and the iterations."""
         operator = EdgeOperator(graph)
         scale = self.scale
         for iteration in range(1, self.max_iterations + 1):  # noqa: B007
+            advance_towards(_LAST_SCALE, self.scale, scale)
             residual = graph.residual(angles)
             trust = (scale**2 / (scale**2 + residual**2)) ** 2
             part = trust / np.maximum(trust.sum(axis=1, keepdims=True), _LEAST_TOTAL)
@@ -112,7 +129,7 @@ class GNC(ClassicalMethod):
             angles = wrap(angles + step)
             noise = np.sqrt((trust * residual**2).sum() / trust.sum())
             scale *= self.decay
-            if scale < _LAST_SCALE_SIGMAS * noise or scale < _LAST_SCALE:
+            if scale < _LAST_SCALE_SIGMAS * noise or scale < _LAST_SCALE or time_is_up():
                 break
         return angles, iteration
 
@@ -131,6 +148,7 @@ def fused_angles(
     order = np.arange(1, frequencies + 1)
     vectors = []
     for frequency in order:
+        advance((frequency - 1) / frequencies)
         matrix = operator.normalised(graph.edge_weight, int(frequency))
         value, vector, _ = top_eigenvectors(matrix, 1, rng, bound=1.0)
         vectors.append(max(float(value[0]), 0.0) * vector[:, 0])

@@ -36,6 +36,7 @@ from gnnsync.methods.robust.closures.scales import FEW_CLOSURES, Scales, initial
 from gnnsync.methods.robust.closures.slips import find_slip, turned
 from gnnsync.methods.spectral import SpectralRN
 from gnnsync.typing import BoolArray, FloatArray
+from gnnsync.work import iteration_limit, time_is_up
 
 log = logging.getLogger(__name__)
 
@@ -77,6 +78,7 @@ class GNCAngles(ClassicalMethod):
     """
 
     name = "gnc_angles"
+    stops_early = True
 
     max_iterations: int = 25
 
@@ -106,7 +108,7 @@ class GNCAngles(ClassicalMethod):
             angles,
             converged=fit.converged,
             iterations=fit.iterations,
-            stop_reason="probabilities converged" if fit.converged else "iteration limit",
+            stop_reason=_reason(fit),
             edge_confidence=edge_confidence,
             node_confidence=node_confidence,
             diagnostics={
@@ -120,6 +122,8 @@ class GNCAngles(ClassicalMethod):
     def _ranked_fits(self, problem: ClosureProblem, rng: np.random.Generator) -> list[ClosureFit]:
         """Fits from all starts, with equal and stated weights, by falling evidence."""
         fits = sorted(self._fits(problem, rng), key=_evidence, reverse=True)
+        if time_is_up():
+            return fits
         rough, best = fits[0], self._again(problem, fits[0])
         graph = problem.graph
         if graph.weight is not None:
@@ -144,6 +148,8 @@ class GNCAngles(ClassicalMethod):
         """The fit without trusted edges that are wrong, as long as its evidence gains by it."""
         trusted = problem.trusted.copy()
         for number in range(1, _MOST_SLIPS + 1):
+            if time_is_up():
+                break
             moved = problem.without_drift(fit.scales.drift)
             slip = find_slip(moved, fit)
             if slip is None:
@@ -172,6 +178,8 @@ class GNCAngles(ClassicalMethod):
                     continue
                 seen.append(probability > 0.5)
                 yield self._fit(moved, core.angles, probability, core.scales, rough=True)
+                if time_is_up():
+                    return
         angles = SpectralRN().estimate(problem.graph, 1, rng).angles.reshape(-1)
         typical = np.median(np.abs(problem.residual(angles)[problem.trusted])) if seen else 0.0
         if typical < _START_NOISE:  # else false closures have turned the eigenvector
@@ -198,6 +206,10 @@ def _fitting(problem: ClosureProblem, angles: FloatArray) -> FloatArray:
     """Probability (m,) of each edge by its residual at given angles (n,)."""
     noise = np.full(problem.graph.num_edges, _START_NOISE**2)
     return posterior(relative_density(problem.residual(angles), noise), _START_SHARE)
+
+
+def _reason(fit: ClosureFit) -> str:
+    return "probabilities converged" if fit.converged else iteration_limit(fit.iterations)
 
 
 def _evidence(fit: ClosureFit) -> float:

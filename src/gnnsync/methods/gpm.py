@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,14 +14,26 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.eigen import smallest_eigenpair
 from gnnsync.linalg.operator import phasor, unit
 from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.convergence import is_negligible, typical_residual
 from gnnsync.methods.spectral import spectral_start
 from gnnsync.typing import ComplexArray
+from gnnsync.work import (
+    TimeUp,
+    advance_towards,
+    iteration_limit,
+    loop,
+    plan,
+    stage,
+    time_is_up,
+)
 
 # Relative accuracy of λ_min(H) in the shift α, which need not be exact.
 _SHIFT_ACCURACY = 1e-2
 # z is certified if the least eigenvalue of S is at least minus this times the largest degree: the
 # accuracy to which z is stationary.
 _CERTIFICATE_TOLERANCE = 1e-6
+# Relative times of the stages on random graphs: `python -m benchmarks.progress`.
+_COSTS = {"spectral start": 1.0, "power iterations": 1.0, "certificate": 1.0}
 
 
 @dataclass(frozen=True)
@@ -33,8 +47,10 @@ class GPM(ClassicalMethod):
     The iteration stops when z is stationary: with S = diag(Re(z̄ ∘ Hz)) - H, stationarity is
     S z = 0. If then also S ⪰ 0, z is a global maximiser (Boumal 2016, Bandeira, Boumal and Singer
     2017); the least eigenvalue of S is reported as `certificate`, and z counts as certified if it
-    is at least -1e-6 times the largest degree. The initialisation is the eigenvector of D⁻¹H: that
-    of H can be below rounding far from the densest part of a graph.
+    is at least -1e-6 times the largest degree. An iteration that is not stationary at its limit has
+    converged if it would move the angles by a negligible part of the residuals. The initialisation
+    is the eigenvector of D⁻¹H: that of H can be below rounding far from the densest part of a
+    graph.
 
     Args:
         max_iterations: most power iterations.
@@ -43,6 +59,7 @@ class GPM(ClassicalMethod):
     """
 
     name = "gpm"
+    stops_early = True
 
     max_iterations: int = 1000
     tol: float = 1e-6
@@ -56,30 +73,73 @@ class GPM(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) of a stationary point of f."""
+        plan(_COSTS if self.certify else _COSTS | {"certificate": 0.0})
         matrix = graph.hermitian
-        z = phasor(spectral_start(graph, rng))
-        shift = max(0.0, -smallest_eigenpair(matrix, rng, tol=_SHIFT_ACCURACY)[0])
+        with stage("spectral start"):
+            plan({"eigenvectors": 1.0})
+            z = phasor(spectral_start(graph, rng))
+        with stage("power iterations"):
+            found = self._ascend(graph, matrix, z, rng)
+        diagnostics = {"objective": found.objective, "gradient": found.gradient}
+        reason = "stationary" if found.stationary else "angles stopped moving"
+        if not found.converged:
+            reason = iteration_limit(found.iterations)
+        if self.certify and found.stationary:
+            with stage("certificate"), contextlib.suppress(TimeUp):
+                plan({"eigenvectors": 1.0})
+                certificate = smallest_eigenpair(dual_matrix(matrix, found.z), rng)[0]
+                diagnostics["certificate"] = certificate
+                if certificate >= -_CERTIFICATE_TOLERANCE * float(graph.degree.max()):
+                    reason = "stationary and certified as the global maximum"
+        return Estimate(
+            np.angle(found.z), found.converged, found.iterations, reason, diagnostics=diagnostics
+        )
+
+    def _ascend(
+        self,
+        graph: MeasurementGraph,
+        matrix: sp.csr_array,
+        z: ComplexArray,
+        rng: np.random.Generator,
+    ) -> _Ascent:
+        """Power iterations from z (n,) until it is stationary."""
+        plan({"eigenvectors": 1.0, "iterations": 2.0})
+        try:
+            shift = max(0.0, -smallest_eigenpair(matrix, rng, tol=_SHIFT_ACCURACY)[0])
+        except TimeUp:
+            shift = float(graph.degree.max())  # a bound of -λ_min(H); no iteration follows
         goal = self.tol * float(graph.degree.mean())
+        iterations, step, before, first = 0, np.inf, np.inf, 0.0
+        with loop("iterations"):
+            while True:
+                image = matrix @ z
+                # (Sz)_i = Re(z̄ Hz)_i z_i - (Hz)_i has modulus |Im(z̄ Hz)_i|.
+                turn = (z.conj() * image).imag
+                gradient = float(np.abs(turn).max())
+                first = max(first, gradient)
+                advance_towards(goal, first, gradient)
+                if gradient <= goal or iterations == self.max_iterations or time_is_up():
+                    break
+                new = unit(image + shift * z, z)
+                step, before = float(np.sqrt(np.square(np.abs(new - z)).mean())), step
+                z = new
+                iterations += 1
+        noise = typical_residual(graph.residual(np.angle(z)))
+        stationary = gradient <= goal
+        converged = stationary or is_negligible(step, before, noise)
+        objective = float((z.conj() @ image).real)
+        return _Ascent(z, objective, gradient, iterations, stationary, converged)
 
-        iterations, stationary = 0, False
-        while True:
-            image = matrix @ z
-            # (Sz)_i = Re(z̄ Hz)_i z_i - (Hz)_i has modulus |Im(z̄ Hz)_i|.
-            gradient = float(np.abs((z.conj() * image).imag).max())
-            stationary = gradient <= goal
-            if stationary or iterations == self.max_iterations:
-                break
-            z = unit(image + shift * z, z)
-            iterations += 1
 
-        diagnostics = {"objective": float((z.conj() @ image).real), "gradient": gradient}
-        reason = "stationary" if stationary else "iteration limit"
-        if self.certify and stationary:
-            certificate = smallest_eigenpair(dual_matrix(matrix, z), rng)[0]
-            diagnostics["certificate"] = certificate
-            if certificate >= -_CERTIFICATE_TOLERANCE * float(graph.degree.max()):
-                reason = "stationary and certified as the global maximum"
-        return Estimate(np.angle(z), stationary, iterations, reason, diagnostics=diagnostics)
+class _Ascent(NamedTuple):
+    """Where the power iterations ended: z (n,), f(z), max_i |(Sz)_i|, and whether at rest."""
+
+    z: ComplexArray
+    objective: float
+    gradient: float
+    iterations: int
+    stationary: bool
+    converged: bool
 
 
 def dual_matrix(matrix: sp.csr_array, rows: ComplexArray) -> sp.csr_array:

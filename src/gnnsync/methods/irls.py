@@ -11,11 +11,18 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.laplacian import factorises, least_squares_shift
 from gnnsync.linalg.operator import EdgeOperator, phasor, unit
 from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.convergence import is_negligible, typical_residual
 from gnnsync.methods.spectral import spectral_start
+from gnnsync.typing import BoolArray, ComplexArray
+from gnnsync.work import advance, iteration_limit, plan, stage, time_is_up
 
 # Quantile of the trusted residuals that gives trusted edges their weight. At the median random
 # edges outvote them at a coarse ε; at 0 they would be exact, and odometry is not.
 _TRUSTED_RESIDUAL = 0.25
+# Relative times of the stages, and rounds until convergence relative to those in which ε falls, for
+# the progress that is shown.
+_COSTS = {"spectral start": 1.0, "reweighting": 12.0}
+_EXPECTED_ROUNDS = 1.3
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,7 @@ class IRLS(ClassicalMethod):
     """
 
     name = "irls"
+    stops_early = True
 
     p: float = 1.0
     max_iterations: int = 500
@@ -68,10 +76,26 @@ class IRLS(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) of a stationary point of the robust objective."""
-        operator = EdgeOperator(graph)
+        plan(_COSTS)
+        operator, trusted = EdgeOperator(graph), graph.edge_trusted
+        with stage("spectral start"):
+            plan({"eigenvectors": 1.0})
+            z = phasor(spectral_start(graph, rng))
+        with stage("reweighting"):
+            return self._reweighted(graph, operator, z, trusted)
+
+    def _reweighted(
+        self,
+        graph: MeasurementGraph,
+        operator: EdgeOperator,
+        z: ComplexArray,
+        trusted: BoolArray,
+    ) -> Estimate:
+        """Reweighted least squares from z (n,)."""
         factored = factorises(operator)
-        z, trusted = phasor(spectral_start(graph, rng)), graph.edge_trusted
-        epsilon, moved, iterations = self.epsilon, np.inf, 0
+        falling = np.log(self.epsilon / self.epsilon_min) / -np.log(self.decay)
+        expected = min(_EXPECTED_ROUNDS * falling + 1.0, self.max_iterations)
+        epsilon, steps, iterations = self.epsilon, (np.inf, np.inf), 0
         while iterations < self.max_iterations:
             iterations += 1
             chord = operator.squared_chord(z)
@@ -86,16 +110,19 @@ class IRLS(ClassicalMethod):
                 matrix, degree = operator.hermitian(weight), operator.degree(weight)
                 for _ in range(self.steps):
                     z = unit(matrix @ z + degree * z, z)
-            moved = float(np.linalg.norm(z - before) / np.sqrt(graph.num_nodes))
-            if epsilon == self.epsilon_min and moved <= self.tol:
+            steps = float(np.linalg.norm(z - before) / np.sqrt(graph.num_nodes)), steps[0]
+            last = epsilon == self.epsilon_min
+            advance(iterations / expected)
+            if (last and steps[0] <= self.tol) or time_is_up():
                 break
             epsilon = max(epsilon * self.decay, self.epsilon_min)
-        converged = moved <= self.tol
+        noise = typical_residual(graph.residual(np.angle(z)))
+        converged = steps[0] <= self.tol or (last and is_negligible(*steps, noise))
         objective = graph.edge_weight @ operator.squared_chord(z) ** (self.p / 2)
         return Estimate(
             np.angle(z),
             converged,
             iterations,
-            "angles stopped moving" if converged else "iteration limit",
-            diagnostics={"objective": float(objective), "last_move": moved},
+            "angles stopped moving" if converged else iteration_limit(iterations),
+            diagnostics={"objective": float(objective), "last_move": steps[0]},
         )

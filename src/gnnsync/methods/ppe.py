@@ -13,6 +13,7 @@ from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.spectral import leading_angles
 from gnnsync.typing import ComplexArray, FloatArray
+from gnnsync.work import advance, check_time
 
 # Pairs whose periodogram is computed at a time: some tens of megabytes.
 _PAIRS_PER_CHUNK = 1 << 14
@@ -42,6 +43,7 @@ class PPE(ClassicalMethod):
     """
 
     name = "ppe"
+    stops_early = True
 
     frequencies: int = 8
     grid: int = 8
@@ -58,11 +60,13 @@ class PPE(ClassicalMethod):
         scale = 1.0 / np.sqrt(graph.degree)
         vectors = np.empty((graph.num_nodes, self.frequencies), dtype=np.complex128)
         for q in range(1, self.frequencies + 1):
+            advance((q - 1) / (self.frequencies + 1))
             matrix = operator.normalised(weight, q)
             vectors[:, q - 1] = scale * top_eigenvectors(matrix, 1, rng, bound=1.0)[1][:, 0]
         # Parallel edges fuse to the same offset, so one fusion serves each.
         fused = np.empty(graph.num_edges)
         for first in range(0, graph.num_edges, _PAIRS_PER_CHUNK):
+            check_time()
             part = slice(first, first + _PAIRS_PER_CHUNK)
             product = vectors[graph.src[part]] * vectors[graph.dst[part]].conj()
             fused[part] = periodogram_peak(product, self.grid * self.frequencies)

@@ -42,6 +42,11 @@ class Refined:
         """Whether the method solves k > 1."""
         return bool(getattr(self.method, "any_k", False))
 
+    @property
+    def stops_early(self) -> bool:
+        """Whether the method can be given a time limit."""
+        return bool(getattr(self.method, "stops_early", False))
+
     def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
         """Solve, then refine."""
         start = time.perf_counter()

@@ -5,21 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.eigen import smallest_eigenpair
 from gnnsync.linalg.operator import phasor, unit
-from gnnsync.linalg.trust_region import maximise_unit_rows
+from gnnsync.linalg.trust_region import Stationary, maximise_unit_rows
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.gpm import dual_matrix
 from gnnsync.methods.spectral import spectral_start
+from gnnsync.work import TimeUp, iteration_limit, plan, stage
 
 # Size, relative to unit rows, of the random part that lifts the spectral solution off its axis and
 # of the step along the escape direction: small enough to keep the objective.
 _LIFT = 0.1
 # Y is certified if the least eigenvalue of S is at least minus this times the largest degree.
 _CERTIFICATE_TOLERANCE = 1e-7
+# Relative times of the stages, for the progress that is shown.
+_COSTS = {"spectral start": 1.0, "trust region": 8.0, "certificate": 3.0}
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class SDP(ClassicalMethod):
     """
 
     name = "sdp"
+    stops_early = True
 
     rank: int = 4
     max_rank: int = 32
@@ -62,41 +67,61 @@ class SDP(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) rounded from the optimal Y."""
+        plan(_COSTS)
         n = graph.num_nodes
         matrix = graph.hermitian
-        start = phasor(spectral_start(graph, rng))
+        with stage("spectral start"):
+            plan({"eigenvectors": 1.0})
+            start = phasor(spectral_start(graph, rng))
         # Off the axis of the spectral solution: stationary points of lower rank are saddles.
         aside = rng.standard_normal((n, 2 * (self.rank - 1))).view(np.complex128)
         rows = np.column_stack([start, _LIFT * aside])
         goal = self.tol * float(graph.degree.mean())
         slack = _CERTIFICATE_TOLERANCE * float(graph.degree.max())
-        iterations = 0
+        iterations, certificate = 0, -np.inf
         while True:
             rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-            found = maximise_unit_rows(matrix, rows, tol=goal, max_iterations=self.max_iterations)
+            with stage("trust region"):
+                found = maximise_unit_rows(
+                    matrix, rows, tol=goal, max_iterations=self.max_iterations
+                )
             rows, iterations = found.rows, iterations + found.iterations
-            certificate, escape = smallest_eigenpair(dual_matrix(matrix, rows), rng)
+            try:
+                with stage("certificate"):
+                    plan({"eigenvectors": 1.0})
+                    certificate, escape = smallest_eigenpair(dual_matrix(matrix, rows), rng)
+            except TimeUp:
+                break
             if certificate >= -slack or rows.shape[1] >= self.max_rank or not found.converged:
                 break
             rows = np.column_stack([rows, np.sqrt(n) * _LIFT * escape])
+        return _rounded(matrix, found, iterations, certificate, slack)
 
-        relaxation = float(np.vdot(rows, matrix @ rows).real)
-        left, size, _ = np.linalg.svd(rows, full_matrices=False)
-        z = unit(left[:, 0], np.ones(n, dtype=np.complex128))
-        certified = certificate >= -slack
-        reason = "stationary" if found.converged else "iteration limit"
-        return Estimate(
-            np.angle(z),
-            found.converged and certified,
-            iterations,
-            f"{reason} and certified" if certified else f"{reason}, not certified",
-            diagnostics={
-                "relaxation": relaxation,
-                "upper_bound": relaxation + n * max(0.0, -certificate),
-                "certificate": certificate,
-                "objective": float(np.vdot(z, matrix @ z).real),
-                "gradient": found.gradient,
-                "rank": float(rows.shape[1]),
-                "tightness": float(size[0] ** 2 / n),
-            },
-        )
+
+def _rounded(
+    matrix: sp.csr_array, found: Stationary, iterations: int, certificate: float, slack: float
+) -> Estimate:
+    """Angles of the leading left singular vector of Y (n, r); `certificate` is -∞ if unknown."""
+    rows, n = found.rows, len(found.rows)
+    relaxation = float(np.vdot(rows, matrix @ rows).real)
+    left, size, _ = np.linalg.svd(rows, full_matrices=False)
+    z = unit(left[:, 0], np.ones(n, dtype=np.complex128))
+    certified = certificate >= -slack
+    reason = "stationary" if found.converged else iteration_limit(iterations)
+    diagnostics = {
+        "relaxation": relaxation,
+        "objective": float(np.vdot(z, matrix @ z).real),
+        "gradient": found.gradient,
+        "rank": float(rows.shape[1]),
+        "tightness": float(size[0] ** 2 / n),
+    }
+    if np.isfinite(certificate):
+        diagnostics["upper_bound"] = relaxation + n * max(0.0, -certificate)
+        diagnostics["certificate"] = certificate
+    return Estimate(
+        np.angle(z),
+        found.converged and certified,
+        iterations,
+        f"{reason} and certified" if certified else f"{reason}, not certified",
+        diagnostics=diagnostics,
+    )

@@ -14,6 +14,7 @@ from gnnsync.linalg.operator import EdgeOperator, normalise
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.robust.initialisation import trusted_part
 from gnnsync.typing import FloatArray
+from gnnsync.work import TimeUp, advance, iteration_limit, time_is_up
 
 # Relative residual of the eigenpairs up to which they count as converged: far below the angular
 # error of any data.
@@ -33,6 +34,7 @@ class Spectral(ClassicalMethod):
 
     name = "spectral"
     any_k = True
+    stops_early = True
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k) of the leading eigenvectors of H."""
@@ -49,6 +51,7 @@ class SpectralRN(ClassicalMethod):
 
     name = "spectral_rn"
     any_k = True
+    stops_early = True
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k) of the leading eigenvectors of D⁻¹H."""
@@ -70,6 +73,7 @@ class SpectralDisentangled(ClassicalMethod):
 
     name = "spectral_disentangled"
     any_k = True
+    stops_early = True
 
     max_iterations: int = 50
 
@@ -90,7 +94,8 @@ class SpectralDisentangled(ClassicalMethod):
             iterations += 1
             nearest = np.abs(graph.residual(angles)).argmin(axis=1)
             changed = float((nearest != group).mean())
-            if changed == 0.0:
+            advance(iterations / self.max_iterations)
+            if changed == 0.0 or time_is_up():
                 break
             group = nearest
             for side in range(k):
@@ -98,7 +103,10 @@ class SpectralDisentangled(ClassicalMethod):
                 if not weight.any():
                     continue
                 matrix = operator.normalised(weight)
-                vector = top_eigenvectors(matrix, 1, rng, bound=1.0)[1][:, 0]
+                try:
+                    vector = top_eigenvectors(matrix, 1, rng, bound=1.0)[1][:, 0]
+                except TimeUp:
+                    break
                 reached = np.abs(vector) > _NO_ANGLE * np.abs(vector).max()
                 angles[reached, side] = np.angle(vector[reached])
         converged = changed == 0.0
@@ -106,7 +114,7 @@ class SpectralDisentangled(ClassicalMethod):
             angles,
             converged,
             iterations,
-            "no edge changed its group" if converged else "iteration limit",
+            "no edge changed its group" if converged else iteration_limit(iterations),
             diagnostics={"edges_changed": changed},
         )
 

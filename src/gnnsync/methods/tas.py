@@ -10,8 +10,10 @@ from gnnsync.angles import wrap
 from gnnsync.errors import check_choice, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.convergence import is_negligible, typical_residual
 from gnnsync.methods.spectral import spectral_start
 from gnnsync.typing import BoolArray, FloatArray, IntArray
+from gnnsync.work import advance_towards, iteration_limit, time_is_up
 
 # Part of the trimmed mean by which a node moves: all nodes move at once, and with full steps they
 # would overshoot on bipartite graphs.
@@ -41,6 +43,7 @@ class TAS(ClassicalMethod):
     """
 
     name = "tas"
+    stops_early = True
 
     trim: float = 0.4
     start: str = "spectral"
@@ -64,7 +67,7 @@ class TAS(ClassicalMethod):
         offset = np.concatenate([graph.offset, -graph.offset])
         weight = np.concatenate([graph.edge_weight, graph.edge_weight])
         trusted = np.concatenate([graph.edge_trusted, graph.edge_trusted])
-        moved, iterations = np.inf, 0
+        moved, before, first, iterations = np.inf, np.inf, 0.0, 0
         while iterations < self.max_iterations:
             iterations += 1
             difference = wrap(offset + angles[other] - angles[node])
@@ -73,15 +76,18 @@ class TAS(ClassicalMethod):
             )
             shift = _STEP * means
             angles = angles + shift
-            moved = float(np.sqrt((shift**2).mean()))
-            if moved <= self.tol:
+            moved, before = float(np.sqrt((shift**2).mean())), moved
+            first = max(first, moved)
+            advance_towards(self.tol, first, moved)
+            if moved <= self.tol or time_is_up():
                 break
-        converged = moved <= self.tol
+        noise = typical_residual(graph.residual(angles))
+        converged = moved <= self.tol or is_negligible(moved, before, noise)
         return Estimate(
             angles,
             converged,
             iterations,
-            "angles stopped moving" if converged else "iteration limit",
+            "angles stopped moving" if converged else iteration_limit(iterations),
             diagnostics={"last_move": moved},
         )
 

@@ -12,6 +12,11 @@ from gnnsync.linalg.laplacian import least_squares_shift
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.spectral import spectral_start
+from gnnsync.typing import FloatArray
+from gnnsync.work import advance_towards, iteration_limit, plan, stage, time_is_up
+
+# Relative times of the stages, for the progress that is shown.
+_COSTS = {"spectral start": 1.0, "truncated least squares": 8.0}
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class TranSync(ClassicalMethod):
     """
 
     name = "transync"
+    stops_early = True
 
     delta: float = 2.0
     delta_min: float = 1e-3
@@ -50,11 +56,25 @@ class TranSync(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) of the last round with an edge below the truncation."""
+        plan(_COSTS)
         operator = EdgeOperator(graph)
-        angles = spectral_start(graph, rng)
-        delta, rounds = self.delta, 0
+        with stage("spectral start"):
+            plan({"eigenvectors": 1.0})
+            angles = spectral_start(graph, rng)
+        with stage("truncated least squares"):
+            return self._truncated(graph, operator, angles)
+
+    def _truncated(
+        self, graph: MeasurementGraph, operator: EdgeOperator, angles: FloatArray
+    ) -> Estimate:
+        """Rounds of truncated least squares from angles (n,)."""
+        delta, rounds, finished = self.delta, 0, True
         reason = "truncation at its last value"
         while delta >= self.delta_min:
+            advance_towards(self.delta_min, self.delta, delta)
+            if time_is_up():
+                reason, finished = iteration_limit(rounds), False
+                break
             kept = (np.abs(graph.residual(angles)) < delta) | graph.edge_trusted
             if not kept.any():
                 reason = "no edge below the truncation"
@@ -67,6 +87,7 @@ class TranSync(ClassicalMethod):
         kept = np.abs(graph.residual(angles)) < delta / self.decay
         return Estimate(
             angles,
+            converged=finished,
             iterations=rounds,
             stop_reason=reason,
             diagnostics={"edges_kept": float(kept.mean())},

@@ -16,6 +16,7 @@ class Trivial(ClassicalMethod):
 
     name = "trivial"
     any_k = True
+    stops_early = True
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Ones (n, k)."""

@@ -15,7 +15,7 @@ def blurred_truth(graph, error=0.3, bins=32, seed=0):
     marginals = np.exp(np.cos(grid)) * np.ones((*origin.shape, 1))
     marginals /= marginals.sum(axis=2, keepdims=True)
     share = np.full(graph.angles.shape[1], 0.5 / graph.angles.shape[1])
-    return Posterior(marginals, origin, share, 0.3, 10, 0.0)
+    return Posterior(marginals, origin, share, 0.3, 10)
 
 
 @pytest.mark.parametrize("k", [1, 2])

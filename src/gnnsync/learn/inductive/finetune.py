@@ -12,6 +12,7 @@ from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.inductive.batch import GraphBatch
 from gnnsync.learn.inductive.network import UnrolledPropagation
 from gnnsync.learn.losses import CycleLoss, UpsetLoss
+from gnnsync.work import advance, time_is_up
 
 # The losses of the paper, by name.
 LOSSES: dict[str, type[nn.Module]] = {"upset": UpsetLoss, "cycle": CycleLoss}
@@ -49,6 +50,9 @@ def finetuned(
     best = copy.deepcopy(tuned.state_dict())
     losses: list[float] = []
     for step in range(steps + 1):
+        advance(step / steps)
+        if losses and time_is_up():
+            break
         with torch.set_grad_enabled(step < steps):
             value: Tensor = value_of(estimated_angles(tuned, batch, sweeps)[None], data)[0]
         if not torch.isfinite(value):

@@ -71,6 +71,7 @@ class GNNSyncInductive(ClassicalMethod):
 
     name = "gnnsync_inductive"
     any_k = True
+    stops_early = True
 
     weights: str | None = None
     layers: int | None = None
@@ -239,7 +240,7 @@ def _along_tree(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Es
     certain = np.zeros((graph.num_nodes, k, _TREE_BINS))
     certain[..., 0] = 1.0
     origin = np.repeat(angles[:, None], k, axis=1)
-    found = Posterior(certain, origin, np.full(k, 1.0 / k), 0.0, 0, 0.0)
+    found = Posterior(certain, origin, np.full(k, 1.0 / k), 0.0, 0)
     return replace(polished(graph, found, rng), stop_reason="a tree: along its edges")
 
 

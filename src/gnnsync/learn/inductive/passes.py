@@ -51,6 +51,5 @@ def torch_pass(
         state.share[0].double().cpu().numpy(),
         float(state.log_sigma[0].exp()),
         count,
-        0.0,
     )
     return found, state.membership.sum(1).clamp(0.0, 1.0).double().cpu().numpy()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
+
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust.comparison import best_two_agree, fits_agree
+from gnnsync.methods.robust.costs import FIT_COSTS, candidate_costs
 from gnnsync.methods.robust.noise.local_search import improve, rough_fit
 from gnnsync.methods.robust.noise.mixture import MixtureFit
 from gnnsync.typing import FloatArray
+from gnnsync.work import TimeUp, check_time, loop, plan, stage
 
 # Rounds of the local search of a candidate.
 _SEARCH_ROUNDS = 10
@@ -26,10 +31,22 @@ class Pool:
         self.tried: set[str] = set()
         self._repeated = False
 
-    def add(self, name: str, angles: FloatArray) -> None:
-        """Fit angles (n, k) and keep the fit unless a better one agrees with it."""
+    def add(self, name: str, find: Callable[[], FloatArray]) -> None:
+        """Fit the angles (n, k) that are found and keep the fit unless a better one agrees with it.
+
+        Nothing is added if the time limit is reached before there are any angles.
+        """
         self.tried.add(name)
-        fit = rough_fit(self.graph, angles)
+        with stage(name), contextlib.suppress(TimeUp):
+            check_time()
+            plan(candidate_costs(name))
+            with loop("angles"):
+                angles = find()
+            with loop("fit"):
+                plan(FIT_COSTS)
+                self._keep(name, rough_fit(self.graph, angles))
+
+    def _keep(self, name: str, fit: MixtureFit) -> None:
         if not self._known(fit):
             rounds = _SEARCH_ROUNDS if self.search else 0
             fit = improve(self.graph, fit, rounds=rounds, known=self._known)

@@ -8,6 +8,7 @@ from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.outliers import observe
 from gnnsync.methods.robust.noise.mixture import fit_mixture, node_trust
 from gnnsync.metrics import angular_mse
+from gnnsync.work import limited
 
 
 def network(eta, sigma=0.0, k=1, n=120, p=0.25, seed=0):
@@ -87,3 +88,37 @@ def test_node_trust_is_low_where_edges_are_few():
     confidence = node_trust(lone, fit_mixture(lone, start))
     assert confidence[:120].min() > 0.99
     assert confidence[120, 0] < 0.75
+
+
+def started(seed=1):
+    graph = network(0.3, 0.1)
+    return graph, graph.angles + 0.3 * np.random.default_rng(seed).standard_normal((120, 1))
+
+
+def test_converged_if_the_angles_will_hardly_move():
+    graph, start = started()
+    exact = fit_mixture(graph, start, max_iterations=200)
+    few = fit_mixture(graph, start, max_iterations=15)
+    assert exact.converged
+    assert few.converged
+    assert few.iterations == 15 < exact.iterations
+    moved = np.sqrt(np.square(few.angles - exact.angles).mean())
+    assert moved < 0.02 * exact.sigma
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 3])
+def test_not_converged_while_the_angles_move(iterations):
+    graph, start = started()
+    fit = fit_mixture(graph, start, max_iterations=iterations)
+    exact = fit_mixture(graph, start, max_iterations=200)
+    moved = np.sqrt(np.square(fit.angles - exact.angles).mean())
+    assert not fit.converged
+    assert moved > 0.01 * exact.sigma
+
+
+def test_time_limit_ends_em_after_an_iteration():
+    graph, start = started()
+    with limited(1e-9):
+        fit = fit_mixture(graph, start)
+    assert fit.iterations == 1
+    assert not fit.converged

@@ -9,10 +9,12 @@ import numpy as np
 
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.convergence import NEGLIGIBLE
 from gnnsync.methods.robust.belief.messages import Messages, point_estimates
 from gnnsync.methods.robust.noise.mixture import MixtureFit
 from gnnsync.methods.robust.noise.placement import angle_density, place_open_nodes, two_core
 from gnnsync.typing import BoolArray, FloatArray
+from gnnsync.work import advance, advance_towards, loop, time_is_up
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +65,8 @@ class Posterior:
         share: (k,) fraction of edges in each group.
         sigma: noise of an edge of mean weight.
         sweeps: sweeps taken.
-        change: mean change of the messages in the last sweep.
+        converged: whether messages and σ met their tolerance, or the mean angles moved by a
+            negligible part of σ in the last sweep.
     """
 
     marginals: FloatArray
@@ -71,7 +74,7 @@ class Posterior:
     share: FloatArray
     sigma: float
     sweeps: int
-    change: float
+    converged: bool = True
 
     def mass_near(self, angles: FloatArray, half: float) -> FloatArray:
         """Probability (n, k) of each node's angle being within `half` of that given (n, k)."""
@@ -112,24 +115,51 @@ def propagate(
         bins, sweeps = FIRST_BINS, min(sweeps, _LARGE_TABLE_SWEEPS)
     sure = np.ones(start.shape) if known is None else known.astype(np.float64)
     if like is None:
-        messages, done = _annealed(graph, start, sure, bins)
+        with loop("annealing"):
+            messages, done = _annealed(graph, start, sure, bins)
     else:
         messages, done = _like_fit(graph, start, sure, bins, like), 0
-    change = drift = np.inf
+    with loop("sweeps"):
+        taken, converged = _settle(messages, sweeps, tol, estimate_density=like is not None)
+    marginals = messages.marginals()
+    return Posterior(marginals, start, messages.share, messages.sigma, done + taken, converged)
+
+
+def _settle(
+    messages: Messages, sweeps: int, tol: float, *, estimate_density: bool
+) -> tuple[int, bool]:
+    """Sweeps at the estimated noise, until messages and σ stand still; their number, and whether.
+
+    Messages of a few open nodes may go on changing long after the angles have come to rest: at the
+    last sweep the movement of the mean angles decides.
+    """
+    drift, first, before = np.inf, 0.0, None
     for sweep in range(1, sweeps + 1):
+        if sweep == sweeps:
+            before = _mean_angles(messages)
         change = messages.sweep()
         if sweep % _SWEEPS_PER_EM == 0:
             sigma = messages.sigma
             messages.learn(noise=True)
             drift = abs(np.log(messages.sigma / sigma))
-            if like is not None and sweep == _SWEEPS_BEFORE_DENSITY:
+            if estimate_density and sweep == _SWEEPS_BEFORE_DENSITY:
                 messages.set_prior(_densities(messages))
                 drift = np.inf
         if change < tol and drift < _SIGMA_TOLERANCE * tol:
-            break
-    return Posterior(
-        messages.marginals(), start, messages.share, messages.sigma, done + sweep, float(change)
-    )
+            return sweep, True
+        first = max(first, change)
+        advance(sweep / sweeps)
+        advance_towards(tol, first, change)
+        if time_is_up():
+            return sweep, False
+    assert before is not None
+    moved = wrap(_mean_angles(messages) - before)
+    return sweeps, float(np.sqrt(np.square(moved).mean())) < NEGLIGIBLE * messages.sigma
+
+
+def _mean_angles(messages: Messages) -> FloatArray:
+    """Mean directions (n, k) of the marginals."""
+    return point_estimates(messages.marginals(), messages.origin)[1]
 
 
 def final_angles(
@@ -162,7 +192,10 @@ def _annealed(
         while sigma < 2 * messages.least_sigma and 2 * messages.bins <= bins:
             messages.refine_bins()
         messages.sigma = max(sigma, messages.least_sigma)
+        advance(done / (len(_ANNEALING) * _SWEEPS_PER_STAGE))
         for sweep in range(1, _SWEEPS_PER_STAGE + 1):
+            if time_is_up():
+                return messages, done + sweep - 1
             messages.sweep()
             if sweep % _SWEEPS_PER_EM == 0:
                 messages.learn(noise=sweep == _SWEEPS_PER_STAGE)

@@ -13,6 +13,7 @@ from gnnsync.methods.robust.closures.problem import ClosureProblem
 from gnnsync.methods.robust.closures.scales import NORMAL_MEDIAN, Scales
 from gnnsync.methods.robust.noise.law import SIGMA_FLOOR
 from gnnsync.typing import BoolArray, FloatArray
+from gnnsync.work import time_is_up
 
 # Limits of the factor by which a scale changes per iteration, and the change, relative to 1, at
 # which it has converged.
@@ -99,6 +100,8 @@ def fit_closures(
         before, scales = scales, updated_scales(problem, scales, error, variance, believed)
         if open_edges <= most_open and abs(scales.closure / before.closure - 1.0) < _STEADY:
             converged = True
+            break
+        if time_is_up():
             break
     fit = ClosureFit(angles, believed, scales, iterations=iteration, converged=converged)
     return _with_evidence(problem, factor, fit, precision)

@@ -18,6 +18,7 @@ from gnnsync.metrics import aligned_error
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.topology import Triangles
 from gnnsync.typing import BoolArray, FloatArray
+from gnnsync.work import check_time
 
 # Most resampled networks, and fewest; fewer where all of them together would exceed _EDGES edges,
 # which bounds the time to about a second.
@@ -63,6 +64,7 @@ def bootstrap(
     recovered, closures, certain = np.zeros(graph.num_nodes), [], False
     samples = int(np.clip(_EDGES // graph.num_edges, _FEWEST_SAMPLES, _MOST_SAMPLES))
     for sample in range(1, samples + 1):
+        check_time()
         network = resample(graph, fit, rng)
         found = _solve(network, fit.angles, graph.triangles, rng)
         recovered += _recovers(found, fit.angles)

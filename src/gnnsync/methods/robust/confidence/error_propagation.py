@@ -12,6 +12,7 @@ from gnnsync.methods.robust.noise.law import LAPLACE, SIGMA_FLOOR
 from gnnsync.methods.robust.noise.mixture import MixtureFit
 from gnnsync.topology import Triangles
 from gnnsync.typing import BoolArray, FloatArray, IntArray
+from gnnsync.work import check_time
 
 # Error found on maps, as a part of that sampled by `shared_noise_error` (random discs, rectangles
 # and letters at seven noise levels: from 0.21 to 0.38; `python -m benchmarks.confidence --fit`). On
@@ -55,6 +56,7 @@ def independent_noise_error(
     root = np.sqrt(np.maximum(weight, _LEAST_WEIGHT))
     square = np.zeros(graph.num_nodes)
     for _ in range(_SAMPLES):
+        check_time()
         noise = sigma * rng.standard_normal(graph.num_edges) / root
         moved = _solve(operator, trust, noise)
         square += (moved - moved[main].mean()) ** 2
@@ -87,6 +89,7 @@ def shared_noise_error(
     operator = EdgeOperator(graph)
     square, size = np.zeros(graph.num_nodes), 0.0
     for _ in range(_SHARED_SAMPLES):
+        check_time()
         sampled = rng.standard_normal(2 * graph.num_edges)
         noise = np.bincount(side, sampled[near] - sampled[far], graph.num_edges) / count
         moved = _solve(operator, weight, noise)

@@ -15,6 +15,7 @@ from gnnsync.methods.robust.noise.law import SIGMA_FLOOR
 from gnnsync.methods.robust.noise.mixture import MixtureFit
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import FloatArray
+from gnnsync.work import TimeUp, check_time
 
 # Weights of the columns of `regressors`, fitted by `python -m benchmarks.confidence --set develop
 # --fit`.
@@ -56,7 +57,26 @@ def node_confidence(
         evidence: of the fit before open nodes were placed; that of `fit` if not given.
         mass: (n,) posterior probability of being near the truth, if belief propagation was run.
         resample: whether the bootstrap is used on extended graphs.
+
+    Returns:
+        NaN, unknown, for all nodes if the time limit (`gnnsync.work`) is reached.
     """
+    try:
+        check_time()
+        return _node_confidence(graph, fit, rng, evidence, mass, resample)
+    except TimeUp:
+        return np.full(graph.num_nodes, np.nan)
+
+
+def _node_confidence(
+    graph: MeasurementGraph,
+    fit: MixtureFit,
+    rng: np.random.Generator,
+    evidence: float | None,
+    mass: FloatArray | None,
+    resample: bool,
+) -> FloatArray:
+    """`node_confidence` without a time limit."""
     local = np.ones(graph.num_nodes)
     for group in range(fit.share.size):
         local *= local_probability(graph, fit, group, rng)

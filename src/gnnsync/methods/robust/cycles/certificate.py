@@ -29,6 +29,7 @@ from gnnsync.methods.robust.cycles.rigid_bodies import (
 from gnnsync.methods.robust.noise.mixture import fit_mixture
 from gnnsync.methods.robust.noise.placement import place_open_nodes
 from gnnsync.typing import BoolArray, FloatArray
+from gnnsync.work import check_time
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,9 @@ def certify(
         k: number of groups.
         tolerance: radians by which sums may differ and count as equal; 0 to estimate it.
         max_paths: most paths to compare.
+
+    Raises:
+        TimeUp: the time limit (`gnnsync.work`) is reached.
     """
     graph = _without_repeats(graph)
     arcs = arcs_of(graph)
@@ -63,9 +67,11 @@ def certify(
     width = tolerance or _tolerance(sample)
     if width is None:
         return None
+    check_time()
     found = _search(graph, arcs, sample, width, k)
     if every == 1 or (found is not None and found[1].all()):
         return found
+    check_time()
     return _search(graph, arcs, find_paths(graph, arcs, max_paths), width, k)
 
 
@@ -129,6 +135,7 @@ def _assemble(bodies: RigidBodies, arcs: Arcs, tolerance: float, k: int) -> Rigi
     one_group = k == 1
     reach = 1
     while True:
+        check_time()
         before = len(bodies.body)
         bodies = grow(bodies, arcs, tolerance, one_group=one_group, reach=reach)
         bodies = merge(bodies, arcs, tolerance, one_group=one_group, reach=reach)

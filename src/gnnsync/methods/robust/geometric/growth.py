@@ -24,6 +24,7 @@ from gnnsync.methods.robust.noise.local_search import (
 )
 from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
 from gnnsync.typing import BoolArray, FloatArray, IntArray
+from gnnsync.work import advance, time_is_up
 
 # Most cores that are grown; two that agree end the search.
 _CORES = 4
@@ -62,7 +63,8 @@ def grow_from_cores(
         fit = _solve_core(graph.subgraph(core)[0], k, rng)
         grown = grow_core(graph, adjacency, core, fit)
         fits.append(local_search(graph, grown, rounds=_GROWN_ROUNDS))
-        if best_two_agree(fits):
+        advance(len(fits) / count)
+        if best_two_agree(fits) or time_is_up():
             break
     best = max(fits, key=lambda fit: fit.evidence)
     return improve(graph, best), best_two_agree(fits)

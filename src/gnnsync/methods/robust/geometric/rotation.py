@@ -17,6 +17,7 @@ from gnnsync.methods.robust.noise.law import law_density
 from gnnsync.methods.robust.noise.local_search import local_search
 from gnnsync.methods.robust.noise.mixture import MixtureFit
 from gnnsync.typing import ComplexArray, FloatArray, IntArray
+from gnnsync.work import advance, time_is_up
 
 log = logging.getLogger(__name__)
 
@@ -76,10 +77,14 @@ def rotate_regions(
     """
     tries = min(max(_EDGES // max(graph.num_edges, 1), _TRIES), most)
     improved = True
-    while improved and tries > 0:
+    allowed = tries
+    while improved and tries > 0 and not time_is_up():
         improved = False
         for attempt in _attempts(graph, fit, rng)[:tries]:
+            if time_is_up():
+                break
             tries -= 1
+            advance(1.0 - tries / allowed)
             angles = fit.angles
             for rotation in attempt:
                 angles = rotation.applied(angles)

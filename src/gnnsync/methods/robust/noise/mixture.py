@@ -16,8 +16,10 @@ from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.laplacian import gauss_newton_step
 from gnnsync.linalg.operator import EdgeOperator
+from gnnsync.methods.convergence import is_negligible
 from gnnsync.methods.robust.noise.law import SIGMA_FLOOR, SIGMA_MAX, law_density, shrinkage
 from gnnsync.typing import BoolArray, FloatArray
+from gnnsync.work import advance, advance_towards, loop, time_is_up
 
 # The shares of the groups and η are kept above this: at exactly 0 EM could not raise them again.
 _LEAST_SHARE = 1e-4
@@ -65,7 +67,8 @@ class MixtureFit:
         log_likelihood: Σ_e log density, relative to all edges being outliers.
         evidence: the same with the angles integrated out by Laplace's method.
         iterations: EM iterations taken.
-        converged: whether EM met its tolerance.
+        converged: whether EM met its tolerance, or would move the angles by a negligible part of
+            σ from here on.
     """
 
     angles: FloatArray
@@ -124,36 +127,92 @@ def fit_mixture(
         tol: stop when shares, log σ and angles move less than this.
         move: whether angles are fitted; if not, the noise alone.
     """
-    operator = EdgeOperator(graph)
     weight, prior = relative_weight(graph), EdgePrior.of(graph)
     residual = _residual(graph, angles)
     if like is None:
         share, sigma = _first_noise(residual, weight, dof, prior)
     else:
         share, sigma = like.share, max(like.sigma, SIGMA_FLOOR)
-    iteration, converged = 0, False
-    for iteration in range(1, max_iterations + 1):  # noqa: B007
-        member = _membership(residual, weight, share, sigma, dof, prior)[0]
-        trust = member * shrinkage(residual, weight, sigma, dof) * weight[:, None]
-        trust[trust < _NEGLIGIBLE_WEIGHT * trust.max()] = 0.0
-        moved = 0.0
-        if move:
-            step = gauss_newton_step(
-                operator, trust, residual, max_iterations=_SOLVE_STEPS, tol=_SOLVE_ACCURACY
-            )
-            angles = wrap(angles + step)
-            moved = float(np.abs(step).max())
-            residual = _residual(graph, angles)
-        new_share, new_sigma = _noise(residual, member, trust, graph.num_nodes, prior)
-        change = np.abs(new_share - share).max() + abs(np.log(new_sigma / sigma)) + moved
-        share, sigma = new_share, new_sigma
-        if change < tol:
-            converged = True
-            break
+    state = _State(angles, residual, share, sigma)
+    operator = EdgeOperator(graph) if move else None
+    with loop("EM"):
+        first = 0.0
+        while state.iterations < max_iterations and not state.met:
+            state = _iterate(graph, state, operator, weight, dof, prior, tol)
+            first = max(first, state.change)
+            advance_towards(tol, first, state.change)
+            advance(state.iterations / max_iterations)
+            if time_is_up():
+                break
+    angles, residual, share, sigma = state.angles, state.residual, state.share, state.sigma
+    converged = state.met or (move and is_negligible(*state.steps, sigma))
     member, log_density = _membership(residual, weight, share, sigma, dof, prior)
     likelihood = float(log_density.sum())
     evidence = likelihood + _log_posterior_width(graph, member * weight[:, None], sigma)
-    return MixtureFit(angles, share, sigma, dof, member, likelihood, evidence, iteration, converged)
+    return MixtureFit(
+        angles, share, sigma, dof, member, likelihood, evidence, state.iterations, converged
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """Angles, residuals and noise of EM, and how much its last iterations changed.
+
+    Args:
+        angles: (n, k).
+        residual: (m, k).
+        share: (k,).
+        sigma: σ.
+        iterations: taken so far.
+        change: of shares, log σ and angles together, in the last iteration.
+        steps: root mean square movement of the angles in the last iteration and the one before.
+        met: whether the change is below the tolerance.
+    """
+
+    angles: FloatArray
+    residual: FloatArray
+    share: FloatArray
+    sigma: float
+    iterations: int = 0
+    change: float = np.inf
+    steps: tuple[float, float] = (np.inf, np.inf)
+    met: bool = False
+
+
+def _iterate(
+    graph: MeasurementGraph,
+    state: _State,
+    operator: EdgeOperator | None,
+    weight: FloatArray,
+    dof: float,
+    prior: EdgePrior,
+    tol: float,
+) -> _State:
+    """One iteration of EM; the angles stay if there is no operator."""
+    angles, residual, share, sigma = state.angles, state.residual, state.share, state.sigma
+    member = _membership(residual, weight, share, sigma, dof, prior)[0]
+    trust = member * shrinkage(residual, weight, sigma, dof) * weight[:, None]
+    trust[trust < _NEGLIGIBLE_WEIGHT * trust.max()] = 0.0
+    moved, size = 0.0, 0.0
+    if operator is not None:
+        step = gauss_newton_step(
+            operator, trust, residual, max_iterations=_SOLVE_STEPS, tol=_SOLVE_ACCURACY
+        )
+        angles = wrap(angles + step)
+        moved, size = float(np.abs(step).max()), float(np.sqrt(np.square(step).mean()))
+        residual = _residual(graph, angles)
+    new_share, new_sigma = _noise(residual, member, trust, graph.num_nodes, prior)
+    change = float(np.abs(new_share - share).max() + abs(np.log(new_sigma / sigma)) + moved)
+    return _State(
+        angles,
+        residual,
+        new_share,
+        new_sigma,
+        state.iterations + 1,
+        change,
+        (size, state.steps[0]),
+        change < tol,
+    )
 
 
 def coarse_likelihood(graph: MeasurementGraph, fit: MixtureFit, sigma: float) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust.belief.messages import point_estimates
 from gnnsync.methods.robust.belief.propagation import Posterior
+from gnnsync.methods.robust.costs import NETWORK_COSTS
 from gnnsync.methods.robust.unrolled.start import (
     PreparedGraph,
     prepare,
@@ -20,6 +21,7 @@ from gnnsync.methods.robust.unrolled.start import (
 from gnnsync.methods.robust.unrolled.sweeps import Noise, Propagation
 from gnnsync.methods.robust.unrolled.weights import Perceptron, Weights, shipped_weights
 from gnnsync.typing import FloatArray
+from gnnsync.work import advance, loop, plan, time_is_up
 
 # Bound of the logit of the inlier share.
 _MOST_LOGIT = 6.0
@@ -47,6 +49,7 @@ def solve_unrolled(
         weights: by default those that come with the package.
     """
     weights = weights or shipped_weights()
+    plan(NETWORK_COSTS)
     prepared = prepare(graph, k, rng=rng, known=known)
     seed = seed_problem(prepared, rng)
     if seed is not None:
@@ -76,14 +79,18 @@ def unrolled_beliefs(
     count = sweeps or num_sweeps(prepared, weights)
     state = Propagation(prepared, weights.bins, weights.first)
     fixed = _fixed_features(prepared)
-    for number in range(count):
-        layer = number * len(weights.of_graph) // count
-        about = _graph_features(state, fixed, number / max(count - 1, 1))
-        state.sweep(_noise(weights.of_graph[layer], about, state), weights.of_arc[layer], about)
+    done = 0
+    with loop("sweeps"):
+        while done < count and not time_is_up():
+            layer = done * len(weights.of_graph) // count
+            about = _graph_features(state, fixed, done / max(count - 1, 1))
+            state.sweep(_noise(weights.of_graph[layer], about, state), weights.of_arc[layer], about)
+            done += 1
+            advance(done / count)
     marginals = state.marginals(float(np.exp(np.tanh(weights.last))))
     sigma = float(np.exp(state.log_sigma))
     inlier = np.clip(state.membership.sum(axis=0), 0.0, 1.0).astype(np.float64)
-    return Posterior(marginals, prepared.start, state.share, sigma, count, 0.0), inlier
+    return Posterior(marginals, prepared.start, state.share, sigma, done), inlier
 
 
 def num_sweeps(prepared: PreparedGraph, weights: Weights) -> int:

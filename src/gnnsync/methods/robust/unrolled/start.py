@@ -13,6 +13,7 @@ from gnnsync.methods.robust.geometric.regions import is_extended
 from gnnsync.methods.robust.initialisation import initial_angles, trusted_part
 from gnnsync.methods.robust.unrolled.features import cycle_features, residual_features
 from gnnsync.typing import BoolArray, FloatArray
+from gnnsync.work import loop
 
 # Fewest nodes of a seed: a spectral initialisation needs some to average over.
 _LEAST_SEED = 40
@@ -76,7 +77,8 @@ def prepare(
         known: (n, k) anchors, NaN where an angle is unknown.
     """
     start = initial_angles(graph, k, rng)
-    cycles, closures = cycle_features(graph, rng)
+    with loop("triangles"):
+        cycles, closures = cycle_features(graph, rng)
     sure, sweeps = np.ones(graph.num_nodes), 0
     extended = trusted_part(graph) is graph and is_extended(graph, rng)
     if extended:
