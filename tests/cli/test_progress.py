@@ -4,18 +4,14 @@ import logging
 import re
 import warnings
 
-import pytest
-
 from gnnsync.cli import progress
 from gnnsync.cli.progress import (
-    duration,
     messages_on_stderr,
     print_summary,
-    progress_text,
     reading,
     working,
 )
-from gnnsync.work import Work, advance, current, plan, stage, time_is_up, watched
+from gnnsync.work import advance, current, plan, stage, time_is_up
 
 
 def test_reading_prints_its_seconds_when_done(capsys):
@@ -59,21 +55,6 @@ def test_short_stages_are_silent(capsys):
 def test_the_time_limit_is_passed_on():
     with working("solving", 1e-9):
         assert time_is_up()
-
-
-def test_text_of_the_progress():
-    with watched(Work()) as work:
-        assert progress_text(work) == "0 %"
-        work.began -= 30.0
-        advance(0.75)
-        assert progress_text(work) == "75 %, about 10 s left"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(7.6, "8 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")]
-)
-def test_durations(seconds, text):
-    assert duration(seconds) == text
 
 
 def test_warnings_and_log_messages_are_one_line_each(capsys):

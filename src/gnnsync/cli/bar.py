@@ -8,7 +8,7 @@ from types import TracebackType
 from rich import console, progress
 from rich.text import Text
 
-from gnnsync.cli.progress import duration
+from gnnsync.cli.time_left import duration
 from gnnsync.work import Work
 
 

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from gnnsync.cli.time_left import progress_text
 from gnnsync.errors import one_line
 from gnnsync.io.source import STDIN, Progress
 from gnnsync.work import LONG_SECONDS, Work, watched
@@ -53,23 +54,6 @@ def working(title: str, time_limit: float | None = None) -> Iterator[None]:
         show = _Lines().show if bar is None else bar.show_work
         with watched(Work(time_limit, show)):
             yield
-
-
-def progress_text(work: Work) -> str:
-    """`34 %, about 12 s left`; the part that is not known is left out."""
-    left = work.seconds_left
-    done = f"{work.fraction:.0%}".replace("%", " %")
-    return done if left is None else f"{done}, about {duration(left)} left"
-
-
-def duration(seconds: float) -> str:
-    """`8 s`, `3 min 20 s` or `2 h 5 min`."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 class _Lines:
