@@ -15,7 +15,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust.noise.law import SIGMA_MAX
 from gnnsync.methods.robust.noise.mixture import EdgePrior, limit_share
 from gnnsync.methods.robust.noise.placement import cell_of
-from gnnsync.typing import FloatArray, IntArray
+from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 Table = NDArray[np.float32]
 
@@ -31,6 +31,8 @@ _MOST_BACKGROUND = 1.0 - 1e-6
 _LEAST_COSINE = 1e-6
 # Added to probabilities before their logarithm is taken.
 _TINY = 1e-30
+# Log density of the bins that a held node cannot be in: no sum of messages outweighs it.
+_EXCLUDED = np.float32(-1e6)
 # Log probabilities with less curvature than this at their peak are flat.
 _FLAT = -1e-9
 # Powers of exp(-ia) that are kept between sweeps (64 MB); more are computed again each time.
@@ -175,6 +177,16 @@ class Messages:
             angle = self.origin[:, group, None] + grid
             nearest = values[cell_of(angle, len(values))]
             self.log_prior[group] = np.log(nearest).astype(np.float32)
+
+    def hold(self, nodes: BoolArray) -> None:
+        """Keep the angles of `nodes` (n,) at their origin, whatever they receive."""
+        for group in range(self.k):
+            prior = self.log_prior[group]
+            if prior is None:
+                prior = np.zeros((len(nodes), self.bins), dtype=np.float32)
+            prior[nodes] = _EXCLUDED
+            prior[nodes, 0] = 0.0
+            self.log_prior[group] = prior
 
     def marginals(self) -> FloatArray:
         """Probabilities (n, k, B) of every node's bins, relative to `origin`."""

@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 FIRST_BINS = 32
 # Below this σ the bins are too coarse to compare angles; local search does it exactly.
 FINE_SIGMA = 0.05
+# Bins that σ must span for the posterior mean to be free of discretisation error.
+RESOLVED_BINS = 0.9
 
 # Noise levels of the stages in which the messages sharpen before σ is estimated, a factor of about
 # 0.7 apart, and sweeps at each.
@@ -43,8 +45,6 @@ _SWEEPS_BEFORE_DENSITY = 6
 _SIGMA_TOLERANCE = 4.0
 # Mean resultant length of a marginal above which its mode counts as known for the density.
 _KNOWN_LENGTH = 0.8
-# Bins that σ must span for the posterior mean to be free of discretisation error.
-_RESOLVED_BINS = 0.9
 # Mean resultant length above which a marginal is narrow enough to keep the fitted angle, if that is
 # within the marginal's width and at least this many σ of the mean.
 _NARROW_LENGTH, _NEAR_SIGMAS = 0.95, 1.5
@@ -170,7 +170,7 @@ def final_angles(
         known = np.stack([two_core(graph, fit, group) for group in range(fit.share.size)], axis=1)
         return place_open_nodes(graph, fit, known)
     _, mean, length = point_estimates(posterior.marginals, posterior.origin)
-    if fit.sigma >= _RESOLVED_BINS * TWO_PI / posterior.marginals.shape[2]:
+    if fit.sigma >= RESOLVED_BINS * TWO_PI / posterior.marginals.shape[2]:
         return mean
     # Circular standard deviation of the marginal: the mean adds nothing within a fraction of it.
     log_length = np.log(np.clip(length, _LEAST_LENGTH, 1.0))
