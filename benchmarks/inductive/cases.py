@@ -95,4 +95,7 @@ STUDY = tuple(
     for k in (2, 3, 4)
     for graph, eta in (("ero", 0.1), ("bao", 0.2), ("rggo", 0.3))
 )
+# Sparse geometric graphs, on which spectral starts fail.
+STUDY += (Case("rggo", 360, 0.05, 0.2), Case("rggo", 360, 0.05, 0.4))
+STUDY += (Case("rggo", 360, 0.05, 0.2, k=2),)
 TIMED = (Case("ero", 360, 0.15, 0.6, 0.1), Case("rggo", 360, 0.15, 0.6, 0.1))

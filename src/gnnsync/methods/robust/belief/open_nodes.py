@@ -45,7 +45,9 @@ def open_nodes_posterior(
     resolved = fit.sigma >= RESOLVED_BINS * TWO_PI / FIRST_BINS
     bins = FIRST_BINS if resolved else _FINE_BINS
     moving = is_open[nodes]
-    messages = Messages(part, fit.angles[nodes], fit.share, fit.sigma, bins)
+    # The noise is that of an edge of mean weight, and the mean of the part is another one.
+    sigma = fit.sigma * np.sqrt(graph.edge_weight.mean() / part.edge_weight.mean())
+    messages = Messages(part, fit.angles[nodes], fit.share, float(sigma), bins)
     messages.set_prior([angle_density(fit.angles[:, 0], (~is_open).astype(np.float64))])
     messages.hold(~moving)
     messages.start(np.full((len(nodes), 1), _CONCENTRATION))
