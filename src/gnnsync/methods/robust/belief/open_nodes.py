@@ -58,4 +58,4 @@ def open_nodes_posterior(
     marginals = np.zeros((graph.num_nodes, 1, bins))
     marginals[:, :, 0] = 1.0
     marginals[nodes[moving]] = messages.marginals()[moving]
-    return Posterior(marginals, fit.angles, fit.share, fit.sigma, sweep, float(change))
+    return Posterior(marginals, fit.angles, fit.share, fit.sigma, sweep, bool(change < tol))
