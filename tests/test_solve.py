@@ -68,7 +68,9 @@ def test_the_wrong_kind_of_graph_is_refused():
     graph = manhattan(20, 1)[0]
     with pytest.raises(ParameterError, match=r"graph = .*: must be a PoseGraph or the name of"):
         gnnsync.solve_poses(graph.rotations)
-    with pytest.raises(ParameterError, match=r"graph = .*: must be a MeasurementGraph or a file"):
+    with pytest.raises(
+        ParameterError, match=r"graph = .*: must be a MeasurementGraph; solve_poses"
+    ):
         gnnsync.solve(graph)
 
 

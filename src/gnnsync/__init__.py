@@ -15,7 +15,7 @@ from gnnsync.solve import solve, solve_poses
 
 if TYPE_CHECKING:
     from gnnsync.graph import MeasurementGraph
-    from gnnsync.io import read, read_poses, write, write_poses
+    from gnnsync.io import as_graph, read, read_poses, write, write_poses
     from gnnsync.pose_graph import PoseGraph, PoseSolution
     from gnnsync.solution import Solution
 
@@ -27,6 +27,7 @@ __all__ = [
     "PoseSolution",
     "Solution",
     "__version__",
+    "as_graph",
     "read",
     "read_poses",
     "solve",
@@ -40,6 +41,7 @@ _HOMES = {
     "PoseGraph": "gnnsync.pose_graph",
     "PoseSolution": "gnnsync.pose_graph",
     "Solution": "gnnsync.solution",
+    "as_graph": "gnnsync.io",
     "read": "gnnsync.io",
     "read_poses": "gnnsync.io",
     "write": "gnnsync.io",

@@ -3,55 +3,60 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 # `import gnnsync` loads this module, for its name is that of the function: whatever needs NumPy,
 # SciPy or torch is imported where it is used.
 if TYPE_CHECKING:
-    from gnnsync.graph import MeasurementGraph
+    from gnnsync.io.titles import Columns
     from gnnsync.methods import Method
     from gnnsync.pose_graph import PoseGraph, PoseSolution
     from gnnsync.solution import Solution
+    from gnnsync.units import Unit
 
 # Named here, so that their libraries are loaded only when asked for.
 LEARNED = ("gnnsync", "gnnsync_plus", "gnnsync_inductive")
 
 
 def solve(
-    graph: MeasurementGraph | str | os.PathLike[str],
+    graph: Any,
     method: str | Method = "auto",
     k: int = 1,
     *,
     seed: int = 0,
     time_limit: float | None = None,
+    columns: Columns | None = None,
+    unit: str | Unit | None = None,
 ) -> Solution:
     """Estimate k sets of angles from measured offsets.
 
     Angles are known up to one rotation per connected component and group.
 
     Args:
-        graph: the measurements, or the name of a file that `gnnsync.read` understands.
+        graph: the measurements: a `MeasurementGraph`, a file, a DataFrame, a NetworkX graph, a
+            SciPy matrix or plain arrays, see `gnnsync.as_graph`.
         method: a name (`method_names` lists them) or a method object, such as
             `gnnsync.methods.GPM(refine=5)`.
         k: number of groups (sets of angles) that the measurements mix.
         seed: random seed.
         time_limit: seconds after which the method returns the best angles it has; its
             `stop_reason` says so.
+        columns: titles of the columns of a table, where they are not known ones.
+        unit: of the offsets, if `graph` is no `MeasurementGraph`: `radians`, `degrees` or `turns`.
+            Angles of a solution are always in radians.
     """
     from gnnsync.errors import ParameterError
-    from gnnsync.graph import MeasurementGraph
-    from gnnsync.io import read
+    from gnnsync.io import as_graph
+    from gnnsync.pose_graph import PoseGraph
     from gnnsync.work import limited
 
     chosen = find_method(method)
     check_time_limit(chosen, time_limit)
-    if isinstance(graph, str | os.PathLike):
-        graph = read(graph)
-    if not isinstance(graph, MeasurementGraph):
-        allowed = "a MeasurementGraph or a file name; solve_poses takes a PoseGraph"
-        raise ParameterError("graph", graph, allowed)
+    if isinstance(graph, PoseGraph):
+        raise ParameterError("graph", graph, "a MeasurementGraph; solve_poses takes a PoseGraph")
+    measurements = as_graph(graph, columns=columns, unit=unit)
     with limited(time_limit):
-        return chosen(graph, k, seed=seed)
+        return chosen(measurements, k, seed=seed)
 
 
 def solve_poses(

@@ -154,7 +154,8 @@ def test_a_bad_file_leaves_nothing_else_on_standard_error(tmp_path):
         [*COMMAND, "bad.csv", "--output", "o.csv"], cwd=tmp_path, capture_output=True, text=True
     )
     assert run.returncode == 2
-    assert run.stderr == "gnnsync solve: bad.csv, line 1: offset 'nan' is not finite\n"
+    problem = "offset 'nan' is not finite: correct it or remove the line"
+    assert run.stderr == f"gnnsync solve: bad.csv, line 1: {problem}\n"
     assert os.listdir(tmp_path) == ["bad.csv"]
 
 

@@ -12,7 +12,7 @@ from gnnsync import MeasurementGraph
 from gnnsync.errors import DataFileError, ParameterError
 from tests.io.graphs import assert_one_line, assert_same
 
-FORMATS = ["csv", "tsv", "txt", "g2o", "npz", "mtx"]
+FORMATS = ["csv", "tsv", "txt", "g2o", "npz", "mtx", "parquet"]
 MTX = "%%MatrixMarket matrix coordinate real general\n"
 
 
@@ -35,7 +35,7 @@ def test_round_trip(tmp_path, make_multigraph, ending, weighted):
         min_size=1,
         max_size=20,
     ),
-    ending=st.sampled_from(["csv", "tsv", "g2o", "npz"]),
+    ending=st.sampled_from(["csv", "tsv", "g2o", "npz", "parquet"]),
     shift=st.sampled_from([0, 5]),
 )
 def test_round_trip_of_any_graph_by_names(tmp_path_factory, edges, ending, shift):
@@ -52,11 +52,11 @@ def test_round_trip_of_any_graph_by_names(tmp_path_factory, edges, ending, shift
     assert_same(graph, back, 1e-14)
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "npz"])
+@pytest.mark.parametrize("ending", ["csv", "tsv", "npz", "parquet"])
 def test_round_trip_of_names_groups_and_degrees(tmp_path, ending):
-    names = ["Zürich, West", 'the "old" one', "007", "7", "NA", "a;b", "-1.5"]
+    names = ["Zürich, West", 'the "old" one', "007", "7", "NA", "a;b", "-1.5", "#8", "9"]
     graph = MeasurementGraph.from_edges(
-        names[:-1], names[1:], np.linspace(0, 6, 6), group=[0, 1, -1, 0, 1, 0]
+        names[:-1], names[1:], np.linspace(0, 6, 8), group=[0, 1, -1, 0, 1, 0, 1, 1]
     )
     path = tmp_path / f"g.{ending}"
     gnnsync.write(graph, path, degrees=True)

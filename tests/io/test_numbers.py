@@ -26,8 +26,13 @@ def test_whole_numbers_from_zero():
 
 
 def test_problems_name_field_and_value():
-    assert number_problem("offset", "x") == "offset 'x' is not a number"
-    assert number_problem("offset", "inf") == "offset 'inf' is not finite"
+    assert (
+        number_problem("offset", "x") == "offset 'x' is not a number: correct it or remove the line"
+    )
+    assert (
+        number_problem("offset", "inf")
+        == "offset 'inf' is not finite: correct it or remove the line"
+    )
     assert number_problem("offset", "1") is None
     with pytest.raises(DataFileError, match=r"f\.csv, line 3: weight 'x' is not a number"):
         finite_number(Source("f.csv"), 3, "weight", "x")

@@ -20,6 +20,7 @@ from gnnsync.io.figure_file import write_figure
 from gnnsync.io.graph_file import file_format
 from gnnsync.io.solution_file import write_angles
 from gnnsync.io.source import STDIN, Source
+from gnnsync.io.titles import parse_columns
 from gnnsync.solution import ANGLE_FIGURES, Solution, summarize
 from gnnsync.solve import check_time_limit, find_method, method_names
 from gnnsync.units import in_unit
@@ -55,6 +56,8 @@ def _solve(arguments: argparse.Namespace) -> None:
             format=arguments.format,
             unit=arguments.unit,
             trust=arguments.trust,
+            columns=parse_columns(arguments.columns) if arguments.columns else None,
+            encoding=arguments.encoding,
             progress=progress,
         )
     seconds_read = time.perf_counter() - start

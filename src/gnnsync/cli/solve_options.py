@@ -25,12 +25,20 @@ def solve_parser() -> argparse.ArgumentParser:
         "gnnsync solve",
         description="Estimate angles from measured offsets theta[src] - theta[dst], or the poses "
         "of a 2D pose graph.",
-        epilog="FILE is .csv, .tsv or .txt (src,dst,offset[,weight]; header optional), .g2o (2D), "
-        ".npz or .mtx. Exit code 2 means bad input.",
+        epilog="FILE is .csv, .tsv or .txt (src,dst,offset[,weight]; header and # comments "
+        "optional), .parquet, .g2o (2D), .npz or .mtx; text may be compressed (.csv.gz). Exit code "
+        "2 means bad input.",
     )
     add = parser.add_argument
     add("file", metavar="FILE", help="measurements, or - for standard input")
     add("--format", choices=FORMATS, help="format of FILE (default: by its ending)")
+    add(
+        "--columns",
+        metavar="LIST",
+        help="titles of the columns of a table, where they are not known ones: "
+        "src=node_a,dst=node_b,offset=delta; or their numbers from 1",
+    )
+    add("--encoding", metavar="NAME", help="encoding of a text file, such as latin-1 (UTF-8)")
     names = ", ".join(method_names())
     add("--method", default="auto", metavar="NAME", help=f"default %(default)s; one of {names}")
     add(

@@ -6,20 +6,25 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gnnsync.errors import check_choice
+from gnnsync.errors import ParameterError, check_choice
+from gnnsync.io.encoding import check_encoding
 from gnnsync.io.files import atomic_output
 from gnnsync.io.g2o import read_g2o, write_g2o
 from gnnsync.io.mtx import read_mtx, write_mtx
 from gnnsync.io.npz import read_npz, write_npz
+from gnnsync.io.parquet import read_parquet, write_parquet
 from gnnsync.io.source import STDIN, Progress, Source
-from gnnsync.io.table import read_table, write_table
+from gnnsync.io.table import read_table, table_columns, write_table
+from gnnsync.io.titles import Columns, check_columns
 from gnnsync.pose_graph import odometry_edges
 from gnnsync.units import RADIANS, Unit, input_unit
 
 if TYPE_CHECKING:
     from gnnsync.graph import MeasurementGraph
 
-FORMATS = ("csv", "tsv", "g2o", "npz", "mtx")
+FORMATS = ("csv", "tsv", "g2o", "npz", "mtx", "parquet")
+_TABLES = ("csv", "tsv", "parquet")
+_BINARY = ("npz", "parquet")
 TRUST = ("odometry", "none")
 _ENDINGS = {f".{name}": name for name in FORMATS} | {".txt": "csv"}
 
@@ -31,27 +36,38 @@ def read(
     unit: str | Unit | None = None,
     degrees: bool = False,
     trust: str | None = None,
+    columns: Columns | None = None,
+    encoding: str | None = None,
     progress: Progress | None = None,
 ) -> MeasurementGraph:
     """Read a measurement graph.
 
     Args:
         path: file, or `-` for standard input.
-        format: csv, tsv, g2o, npz or mtx; by default the file's ending, and csv for standard
-            input and `.txt`. csv and tsv both detect the separator.
+        format: csv, tsv, g2o, npz, mtx or parquet; by default the file's ending, and csv for
+            standard input and `.txt`. csv and tsv both detect the separator. Text may be
+            compressed by gzip (`offsets.csv.gz`).
         unit: of the offsets: `radians`, `degrees` or `turns` (g2o is always in radians). By default
             radians, with a `UnitWarning` if a tenth of the offsets are larger than 2π.
         degrees: the same as `unit="degrees"`.
         trust: measurements known to be inliers. `odometry`: edges between consecutive whole-number
             node names; `none`: no edge; None: `odometry` for g2o, else those that the file's own
             field `trusted` names.
+        columns: titles of the columns of a table, where they are not known ones:
+            {"src": "node_a", "dst": "node_b", "offset": "delta"}. A title may be a number from 1.
+        encoding: of a text file, such as `latin-1`; by default UTF-8, or UTF-16 with its mark.
         progress: called with (bytes read, bytes in total) while a text format is read.
 
     Raises:
         DataFileError: the file cannot be read; the message states file, line and field.
     """
-    source = Source(path, progress)
+    source = Source(path, progress, check_encoding(encoding))
     kind, given = file_format(source, format), input_unit(unit, degrees)
+    named = check_columns(columns)
+    if named and kind not in _TABLES:
+        raise ParameterError("columns", dict(named), f"used with a table, not with {kind}")
+    if encoding is not None and kind in _BINARY:
+        raise ParameterError("encoding", encoding, f"used with text, not with {kind}")
     if kind == "g2o":
         check_g2o_unit(source, given)
         return trust_edges(read_g2o(source), trust or "odometry")
@@ -59,8 +75,10 @@ def read(
         graph = read_npz(source, given)
     elif kind == "mtx":
         graph = read_mtx(source, given)
+    elif kind == "parquet":
+        graph = read_parquet(source, given, named)
     else:
-        graph = read_table(source, given)
+        graph = read_table(source, given, named)
     return trust_edges(graph, trust)
 
 
@@ -80,7 +98,7 @@ def write(
     Args:
         graph: the measurements.
         path: file.
-        format: csv, tsv, g2o, npz or mtx; by default the file's ending.
+        format: csv, tsv, g2o, npz, mtx or parquet; by default the file's ending.
         unit: of the offsets in the file: `radians` (default), `degrees` or `turns`.
         degrees: the same as `unit="degrees"`.
     """
@@ -88,13 +106,15 @@ def write(
     kind, written = file_format(source, format), input_unit(unit, degrees) or RADIANS
     if kind == "g2o":
         check_g2o_unit(source, written)
-    with atomic_output(path, "wb" if kind == "npz" else "w") as handle:
+    with atomic_output(path, "wb" if kind in _BINARY else "w") as handle:
         if kind == "g2o":
             write_g2o(graph, handle)
         elif kind == "npz":
             write_npz(graph, handle, written)
         elif kind == "mtx":
             write_mtx(graph, handle, written)
+        elif kind == "parquet":
+            write_parquet(table_columns(graph, written), handle)
         else:
             write_table(graph, handle, "\t" if kind == "tsv" else ",", written)
 
@@ -124,9 +144,17 @@ def file_format(source: Source, format: str | None) -> str:
         return check_choice("format", format, FORMATS)
     if source.path == STDIN:
         return "csv"
-    suffix = Path(source.path).suffix.lower()
+    path = Path(source.path)
+    suffix = path.suffix.lower()
+    compressed = suffix == ".gz"
+    if compressed:
+        suffix = Path(path.stem).suffix.lower()
     if suffix not in _ENDINGS and not os.path.isdir(source.path):
         raise source.error(
-            f"ends in {suffix!r}: known endings are {', '.join(_ENDINGS)}; or name the format"
+            f"ends in {path.suffix!r}: known endings are {', '.join(_ENDINGS)} and .gz behind "
+            "them; or name the format by --format"
         )
-    return _ENDINGS.get(suffix, "csv")
+    kind = _ENDINGS.get(suffix, "csv")
+    if compressed and kind in _BINARY:
+        raise source.error(f"{suffix} is compressed already: expand the file by gunzip")
+    return kind

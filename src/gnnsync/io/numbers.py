@@ -33,8 +33,10 @@ def number_problem(name: str, text: str) -> str | None:
     """Why the text of field `name` is no finite number, for an error message; None if it is one."""
     value = parse_number(text)
     if value is None:
-        return f"{name} {shorten(text)} is not a number"
-    return None if math.isfinite(value) else f"{name} {shorten(text)} is not finite"
+        return f"{name} {shorten(text)} is not a number: correct it or remove the line"
+    if math.isfinite(value):
+        return None
+    return f"{name} {shorten(text)} is not finite: correct it or remove the line"
 
 
 def finite_number(source: Source, line: int, name: str, text: str) -> float:

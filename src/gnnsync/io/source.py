@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from gnnsync.errors import DataFileError
+from gnnsync.io.compression import GZIP_MAGIC, expand
+from gnnsync.io.encoding import explain_bytes, text_decoder
 
 STDIN = "-"
 MAX_LINE = 1 << 16  # characters; a longer line is no table but a broken file
@@ -27,10 +29,16 @@ class Source:
     Args:
         path: file name, or `-`.
         progress: called after each block of text that is read.
+        encoding: of text; by default UTF-8, or UTF-16 if the file begins with its mark.
     """
 
-    def __init__(self, path: str | os.PathLike[str], progress: Progress | None = None) -> None:
-        self.path, self.progress = os.fspath(path), progress
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        progress: Progress | None = None,
+        encoding: str | None = None,
+    ) -> None:
+        self.path, self.progress, self.encoding = os.fspath(path), progress, encoding
         self.name = "standard input" if self.path == STDIN else self.path
 
     @contextmanager
@@ -44,52 +52,75 @@ class Source:
         try:
             handle = open(self.path, "rb")  # noqa: SIM115 (only errors of opening are caught)
         except FileNotFoundError:
-            raise self.error("no such file") from None
+            raise self.error("no such file: check its name and folder") from None
         except (OSError, ValueError) as error:
-            raise self.error(f"cannot be opened: {reason(error)}") from None
+            raise self.error(
+                f"cannot be opened ({reason(error)}): check its name and permissions"
+            ) from None
         with handle:
             yield handle
 
     def blocks(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (number of the first line, lines of text) in blocks of about a megabyte.
 
-        The text is UTF-8 with any line ending. Memory is bounded: a line of more than `MAX_LINE`
-        characters raises `DataFileError` before it is read to its end.
+        Text compressed by gzip is expanded; line endings are any. Memory is bounded: a line of
+        more than `MAX_LINE` characters raises `DataFileError` before it is read to its end.
         """
+        number, rest, decoder = 1, "", None
+        for data in self._chunks():
+            if decoder is None:
+                decoder = io.IncrementalNewlineDecoder(self._decoder(data), translate=True)
+            try:
+                text = rest + decoder.decode(data, final=not data)
+            except UnicodeDecodeError as error:
+                line = number + error.object[: error.start].count(b"\n")
+                raise self.error(explain_bytes(error), line) from None
+            lines = text.split("\n")
+            rest = lines.pop() if data else ""
+            if not data and lines[-1] == "":
+                lines.pop()
+            longest = max(map(len, lines), default=0)
+            if longest > MAX_LINE or len(rest) > MAX_LINE:
+                at = next((i for i, line in enumerate(lines) if len(line) > MAX_LINE), None)
+                raise self.error(
+                    f"longer than {MAX_LINE} characters: give one measurement per line",
+                    line=number + (len(lines) if at is None else at),
+                )
+            if lines:
+                yield number, lines
+                number += len(lines)
+
+    def _chunks(self) -> Iterator[bytes]:
+        """The expanded bytes of the file in pieces, at last an empty one."""
         with self.open() as handle:
             total = 0 if self.path == STDIN else os.fstat(handle.fileno()).st_size
-            done = 0
-            decoder = io.IncrementalNewlineDecoder(
-                codecs.getincrementaldecoder("utf-8-sig")(), translate=True
-            )
-            number, rest = 1, ""
-            while True:
-                try:
-                    data = handle.read(_BLOCK)
-                    text = rest + decoder.decode(data, final=not data)
-                except UnicodeDecodeError:
-                    raise self.error("is not text in UTF-8", line=number) from None
-                except OSError as error:
-                    raise self.error(f"cannot be read: {reason(error)}") from None
-                done += len(data)
-                if self.progress is not None:
-                    self.progress(done, total)
-                lines = text.split("\n")
-                rest = lines.pop() if data else ""
-                if not data and lines[-1] == "":
-                    lines.pop()
-                longest = max(map(len, lines), default=0)
-                if longest > MAX_LINE or len(rest) > MAX_LINE:
-                    at = next((i for i, line in enumerate(lines) if len(line) > MAX_LINE), None)
-                    raise self.error(
-                        f"longer than {MAX_LINE} characters",
-                        line=number + (len(lines) if at is None else at),
-                    )
-                if lines:
-                    yield number, lines
-                    number += len(lines)
-                if not data:
-                    return
+            first = self._read(handle)
+            chunks = self._stored(handle, first, total)
+            if first.startswith(GZIP_MAGIC):
+                chunks = expand(chunks, _BLOCK, self.error)
+            yield from chunks
+            yield b""
+
+    def _stored(self, handle: BinaryIO, data: bytes, total: int) -> Iterator[bytes]:
+        done = 0
+        while data:
+            done += len(data)
+            if self.progress is not None:
+                self.progress(done, total)
+            yield data
+            data = self._read(handle)
+
+    def _read(self, handle: BinaryIO) -> bytes:
+        try:
+            return handle.read(_BLOCK)
+        except OSError as error:
+            raise self.error(f"cannot be read ({reason(error)}): copy it and try again") from None
+
+    def _decoder(self, head: bytes) -> codecs.IncrementalDecoder:
+        decoder, problem = text_decoder(head, self.encoding)
+        if decoder is None:
+            raise self.error(problem)
+        return decoder
 
     def error(self, problem: str, line: int | None = None) -> DataFileError:
         """An error that states this file and, if known, the line."""

@@ -3,54 +3,55 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
-from gnnsync.io.numbers import is_number, number_problem
+from gnnsync.io.layout import Layout, find_layout
+from gnnsync.io.numbers import number_problem
 from gnnsync.io.offsets import offset_radians
 from gnnsync.io.source import Source, shorten
+from gnnsync.io.titles import Columns
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 from gnnsync.units import RADIANS, Unit
 
-ALIASES = {
-    "src": ("src", "source", "from"),
-    "dst": ("dst", "destination", "target", "to"),
-    "offset": ("offset",),
-    "weight": ("weight",),
-    "group": ("group",),
-    "trusted": ("trusted", "trust", "known_inlier"),
-}
-_REQUIRED = ("src", "dst", "offset")
+COMMENT = "#"
 _NUMBERS = ("offset", "weight", "group")
-_TRUE, _FALSE = ("1", "true", "yes"), ("0", "false", "no")
+TRUE, FALSE = ("1", "true", "yes"), ("0", "false", "no")
 
 
-def read_table(source: Source, unit: Unit | None = None) -> MeasurementGraph:
+def read_table(
+    source: Source, unit: Unit | None = None, columns: Columns | None = None
+) -> MeasurementGraph:
     """Read lines `src,dst,offset[,weight]`: theta[src] - theta[dst] = offset.
 
-    The first line determines the separator (comma, tab, semicolon, else white space) and whether
-    there is a header. A header lists the columns in any order, may include `group` and `trusted`
-    (1/0, true/false or yes/no), and columns of other names are ignored. Node names are text, and
-    nodes are numbered by first appearance; if all names are whole numbers, they become integers
-    and are sorted.
+    The first line determines the separator (comma, tab, semicolon, else white space), whether
+    there is a header, and which column is which (`gnnsync.io.layout`). Lines that begin with `#`
+    are comments. With a separator other than the comma, numbers may have decimal commas. Node
+    names are text, and nodes are numbered by first appearance; if all names are whole numbers,
+    they become integers and are sorted.
+
+    Args:
+        source: the file.
+        unit: of the offsets; None if it is not stated.
+        columns: titles of columns, where they are not those of `gnnsync.io.titles.ALIASES`.
     """
-    columns = _Columns()
+    table = _Table(columns or {})
     for first_line, lines in source.blocks():
-        columns.add(source, first_line, lines)
-    if not columns.offset:
-        raise source.error("holds no measurements")
-    offset = np.concatenate(columns.offset)
-    weight = np.concatenate(columns.weight) if columns.weight else None
-    group = np.concatenate(columns.group).astype(np.int64) if columns.group else None
-    trusted = np.concatenate(columns.trusted) if columns.trusted else None
-    index = np.concatenate(columns.index, axis=1)
-    names, order = node_names(list(columns.number))
+        table.add(source, first_line, lines)
+    if not table.offset:
+        raise source.error("holds no measurements: give lines src,dst,offset")
+    offset = np.concatenate(table.offset)
+    weight = np.concatenate(table.weight) if table.weight else None
+    group = np.concatenate(table.group).astype(np.int64) if table.group else None
+    trusted = np.concatenate(table.trusted) if table.trusted else None
+    index = np.concatenate(table.index, axis=1)
+    names, order = node_names(list(table.number))
     return MeasurementGraph(
         order[index],
         offset_radians(source.name, offset, unit),
@@ -69,6 +70,21 @@ def write_table(
 
     Numbers keep all their digits. The format has no true angles.
     """
+    columns = table_columns(graph, unit)
+    # A line that begins with # is a comment, unless it is within quotes.
+    quoted = any(map(_is_comment, columns["src"]))
+    writer = csv.writer(
+        handle,
+        delimiter=delimiter,
+        lineterminator="\n",
+        quoting=csv.QUOTE_NONNUMERIC if quoted else csv.QUOTE_MINIMAL,
+    )
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+
+
+def table_columns(graph: MeasurementGraph, unit: Unit = RADIANS) -> dict[str, list[Any]]:
+    """Columns src, dst, offset[, weight][, group][, trusted] of a table, with names as text."""
     if (np.bincount(graph.edge_index.ravel(), minlength=graph.num_nodes) == 0).any():
         raise DataFileError(
             "a table holds edges only, and some nodes have none: write .npz or .g2o"
@@ -79,7 +95,7 @@ def write_table(
             raise DataFileError(f"node name {shorten(name)} cannot be kept in a table: write .npz")
     if len(set(text)) < len(text):
         raise DataFileError("two node names have the same text: write .npz or rename them")
-    columns: dict[str, Sequence[object]] = {
+    columns: dict[str, list[Any]] = {
         "src": [text[i] for i in graph.src.tolist()],
         "dst": [text[i] for i in graph.dst.tolist()],
         "offset": unit.from_radians(graph.offset).tolist(),
@@ -90,9 +106,7 @@ def write_table(
         columns["group"] = graph.group.tolist()
     if graph.trusted is not None:
         columns["trusted"] = graph.trusted.astype(int).tolist()
-    writer = csv.writer(handle, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    return columns
 
 
 def node_names(
@@ -115,12 +129,14 @@ def node_names(
 
 
 @dataclass
-class _Columns:
+class _Table:
     """The columns read so far; the layout is determined by the first line."""
 
-    delimiter: str | None = None
-    place: dict[str, int] = field(default_factory=dict)
-    width: int = 0
+    columns: Columns
+    layout: Layout | None = None
+    comment: str = ""
+    commas: bool = False
+    points: bool = False
     number: dict[str, int] = field(default_factory=dict)
     index: list[IntArray] = field(default_factory=list)
     offset: list[FloatArray] = field(default_factory=list)
@@ -129,25 +145,29 @@ class _Columns:
     trusted: list[BoolArray] = field(default_factory=list)
 
     def add(self, source: Source, first_line: int, lines: list[str]) -> None:
-        if not self.width:
+        if COMMENT in "".join(lines):
+            lines = self._without_comments(lines)
+        if self.layout is None:
             start = next((i for i, line in enumerate(lines) if line.strip()), None)
             if start is None:
                 return
-            has_header = self._learn_layout(source, first_line + start, lines[start])
-            first_line, lines = first_line + start + has_header, lines[start + has_header :]
-        rows = self._split(source, first_line, lines)
+            line = first_line + start
+            self.layout = find_layout(source, line, lines[start], self.columns, self.comment)
+            first_line, lines = line, lines[start:]
+            if self.layout.has_header:
+                first_line, lines = first_line + 1, lines[1:]
+        rows = self.layout.split(source, first_line, lines)
         filled = [row for row in rows if row]
         if not filled:
             return
+        place = self.layout.place
         try:
             column = list(zip(*filled, strict=True))
-            if len(column) != self.width:
+            if len(column) != self.layout.width:
                 raise ValueError
-            src, dst = (list(map(str.strip, column[self.place[name]])) for name in ("src", "dst"))
-            numbers: dict[str, FloatArray] = {
-                name: np.array(list(map(float, column[self.place[name]])))
-                for name in _NUMBERS
-                if name in self.place
+            src, dst = (list(map(str.strip, column[place[name]])) for name in ("src", "dst"))
+            numbers = {
+                name: self._numbers(column[place[name]]) for name in _NUMBERS if name in place
             }
             trusted = self._trusted(column)
         except ValueError:
@@ -166,69 +186,85 @@ class _Columns:
         if trusted is not None:
             self.trusted.append(trusted)
 
+    def _without_comments(self, lines: list[str]) -> list[str]:
+        """The lines with empty ones in place of comments; the last before the data is kept."""
+        kept = []
+        for line in lines:
+            if not _is_comment(line):
+                kept.append(line)
+                continue
+            if self.layout is None and not any(text.strip() for text in kept):
+                self.comment = line.lstrip()[len(COMMENT) :]
+            kept.append("")
+        return kept
+
+    def _numbers(self, texts: tuple[str, ...]) -> FloatArray:
+        """A column of numbers, with decimal points or, if the separator is none, commas."""
+        assert self.layout is not None
+        try:
+            values = np.array(list(map(float, texts)))
+        except ValueError:
+            if self.layout.delimiter == ",":
+                raise
+            return self._with_commas(texts)
+        return self._with_commas(texts) if self.commas else values
+
+    def _with_commas(self, texts: tuple[str, ...]) -> FloatArray:
+        """A column with decimal commas; one that has points too is refused by `ValueError`."""
+        text = "".join(texts)
+        fractions = [values for values in self.offset if not (values == np.rint(values)).all()]
+        self.points = self.points or (bool(fractions) and not self.commas)
+        if "." in text or self.points:
+            raise ValueError
+        values = np.array([float(entry.replace(",", ".", 1)) for entry in texts])
+        self.commas = self.commas or "," in text
+        return values
+
     def _trusted(self, column: list[tuple[str, ...]]) -> BoolArray | None:
         """The column `trusted`, if there is one; raises `ValueError` if an entry is neither."""
-        if "trusted" not in self.place:
+        assert self.layout is not None
+        if "trusted" not in self.layout.place:
             return None
-        words = [text.strip().lower() for text in column[self.place["trusted"]]]
-        if not set(words) <= {*_TRUE, *_FALSE}:
+        words = [text.strip().lower() for text in column[self.layout.place["trusted"]]]
+        if not set(words) <= {*TRUE, *FALSE}:
             raise ValueError
-        return np.array([word in _TRUE for word in words])
-
-    def _learn_layout(self, source: Source, line: int, first: str) -> bool:
-        """Find separator and columns from the first line; returns whether it is a header."""
-        self.delimiter = next((mark for mark in "\t,;" if mark in first), None)
-        row = [entry.strip() for entry in self._split(source, line, [first])[0]]
-        self.width = len(row)
-        names = [entry.lower() for entry in row]
-        found = {
-            column: next(names.index(alias) for alias in aliases if alias in names)
-            for column, aliases in ALIASES.items()
-            if any(alias in names for alias in aliases)
-        }
-        if not found or (len(row) >= 3 and is_number(row[2])):
-            if len(row) not in (3, 4):
-                raise source.error(
-                    f"{len(row)} fields and no header: must be src, dst, offset[, weight]", line
-                )
-            self.place = dict(
-                zip(("src", "dst", "offset", "weight"), range(len(row)), strict=False)
-            )
-            return False
-        for column in _REQUIRED:
-            if column not in found:
-                raise source.error(f"missing column {column!r} (found: {', '.join(row)})", line)
-        self.place = found
-        return True
-
-    def _split(self, source: Source, first_line: int, lines: list[str]) -> list[list[str]]:
-        """Fields of each line, [] for a blank one."""
-        if self.delimiter is None:
-            return [line.split() for line in lines]
-        reader = csv.reader(lines, delimiter=self.delimiter, skipinitialspace=True, strict=True)
-        try:
-            rows = list(reader)
-        except csv.Error as error:
-            raise source.error(str(error), first_line + reader.line_num - 1) from None
-        if len(rows) != len(lines):
-            raise source.error("a quoted field runs over the end of a line", first_line)
-        return [row if len(row) > 1 or "".join(row).strip() else [] for row in rows]
+        return np.array([word in TRUE for word in words])
 
     def _explain(self, source: Source, first_line: int, rows: list[list[str]]) -> None:
         """Raise an error for the first line that is wrong, if any."""
+        assert self.layout is not None
+        points = self.points
         for line, row in enumerate(rows, first_line):
             if not row:
                 continue
-            if len(row) != self.width:
-                raise source.error(f"{len(row)} fields, the first line has {self.width}", line)
-            for name, place in self.place.items():
-                problem = _problem(name, row[place].strip())
+            if len(row) != self.layout.width:
+                raise source.error(
+                    f"{len(row)} fields, the first line has {self.layout.width}: give as many in "
+                    "every line",
+                    line,
+                )
+            for name, place in self.layout.place.items():
+                text = row[place].strip()
+                if name in _NUMBERS and self.layout.delimiter != ",":
+                    points = points or "." in text
+                    if "," in text and points:
+                        raise source.error(
+                            f"{name} {shorten(text)} has a decimal comma, others have points: "
+                            "write all numbers with points",
+                            line,
+                        )
+                    text = text.replace(",", ".") if text.count(",") == 1 else text
+                problem = _problem(name, text)
                 if problem:
-                    raise source.error(problem, line)
-            ends = {row[self.place[name]].strip() for name in ("src", "dst")}
+                    raise source.error(problem + self.layout.hint(line, row), line)
+            ends = {row[self.layout.place[name]].strip() for name in ("src", "dst")}
             if len(ends) == 1:
                 name = shorten(ends.pop())
                 raise source.error(f"src and dst are both {name}: remove the self-loop", line)
+
+
+def _is_comment(text: str) -> bool:
+    return text.lstrip().startswith(COMMENT)
 
 
 def _plausible(src: list[str], dst: list[str], numbers: dict[str, FloatArray]) -> bool:
@@ -248,7 +284,7 @@ def _problem(name: str, text: str) -> str | None:
     if name in ("src", "dst"):
         return None if text else f"{name} is empty: name a node"
     if name == "trusted":
-        known = text.lower() in (*_TRUE, *_FALSE)
+        known = text.lower() in (*TRUE, *FALSE)
         return None if known else f"trusted {shorten(text)} must be 1 or 0 (true/false, yes/no)"
     problem = number_problem(name, text)
     if problem is not None:
