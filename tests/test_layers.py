@@ -21,8 +21,8 @@ import gnnsync
 PACKAGE = Path(gnnsync.__file__).parent
 SOURCES = PACKAGE.parent
 LAYERS = {
-    1: "errors angles typing units work graph pose_graph topology linalg solution conflicts "
-    "metrics limits plots io",
+    1: "errors angles typing units work anchors graph pose_graph topology linalg solution "
+    "conflicts metrics limits plots io",
     2: "methods learn data solve",
     3: "results experiments report cli",
 }

@@ -24,6 +24,7 @@ def solve(
     k: int = 1,
     *,
     seed: int = 0,
+    anchors: Any = None,
     time_limit: float | None = None,
     columns: Columns | None = None,
     unit: str | Unit | None = None,
@@ -39,18 +40,21 @@ def solve(
             `gnnsync.methods.GPM(refine=5)`.
         k: number of groups (sets of angles) that the measurements mix.
         seed: random seed.
+        anchors: known angles, which the solution holds exactly: a dictionary {node: angle} (k
+            angles for k > 1), an array (n, k) with NaN where an angle is unknown, or the name of
+            a file with lines node,angle. In the unit of the offsets.
         time_limit: seconds after which the method returns the best angles it has; its
             `stop_reason` says so.
         columns: titles of the columns of a table, where they are not known ones.
         unit: of the offsets, if `graph` is no `MeasurementGraph`: `radians`, `degrees` or `turns`.
-            Angles of a solution are always in radians.
+            Angles of a solution are always in radians, and so are anchors with a graph.
     """
     from gnnsync.errors import ParameterError
     from gnnsync.io import as_graph
     from gnnsync.pose_graph import PoseGraph
     from gnnsync.work import limited
 
-    chosen = find_method(method)
+    chosen = with_anchors(find_method(method), anchors, unit)
     check_time_limit(chosen, time_limit)
     if isinstance(graph, PoseGraph):
         raise ParameterError("graph", graph, "a MeasurementGraph; solve_poses takes a PoseGraph")
@@ -102,6 +106,24 @@ def solve_poses(
         if method == "auto" and trusted_connect(graph):
             return solve_pose_graph(graph, seed=seed)
         return solve_pose_graph(graph, lambda rotations: chosen(rotations, seed=seed), seed=seed)
+
+
+def with_anchors(method: Method, anchors: Any, unit: str | Unit | None = None) -> Method:
+    """The method with known angles held exactly; the method itself if `anchors` is None.
+
+    Args:
+        method: any method.
+        anchors: see `solve`.
+        unit: of the anchors, radians by default.
+    """
+    if anchors is None:
+        return method
+    from gnnsync.anchors import as_anchors
+    from gnnsync.methods.anchoring.held import Anchored
+    from gnnsync.units import RADIANS, find_unit
+
+    given = RADIANS if unit is None else find_unit(unit)
+    return Anchored(method, as_anchors(anchors, given), given)
 
 
 def check_time_limit(method: Method, time_limit: float | None, name: str = "time_limit") -> None:

@@ -115,3 +115,42 @@ def test_poses_and_headings_of_g2o_in_degrees(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert main(["r.g2o", "--degrees"]) == 2
     assert "--output-degrees" in capsys.readouterr().err
+
+
+def test_known_angles_are_held_in_the_unit_of_the_file(degrees, capsys):
+    (degrees / "known.csv").write_text("node,angle\nc,100\n")
+    arguments = ["d.csv", "--degrees", "--method", "gpm", "--output", "a.csv", "--json"]
+    assert main([*arguments, "--fix", "a=30"]) == 0
+    found = angles("a.csv")
+    assert found["a"] == 30.0
+    assert (found["a"] - found["b"]) % 360 == pytest.approx(12)
+    assert json.loads(capsys.readouterr().out)["anchors"] == 1
+    assert main([*arguments, "--fix", "a=30", "--anchors", "known.csv", "--fix", "b=20"]) == 0
+    found = angles("a.csv")
+    assert found == {"a": 30.0, "b": 20.0, "c": 100.0}
+
+
+def test_contradictory_angles_are_named_in_degrees(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    pairs = [(i, j) for i in range(12) for j in range(i)]
+    (tmp_path / "m.csv").write_text(
+        "".join(f"{i},{j},{10 * (i - j) + rng.normal(0, 0.5)}\n" for i, j in pairs)
+    )
+    known = ["--fix", "0=0", "--fix", "3=30", "--fix", "5=95"]
+    assert main(["m.csv", "--degrees", "--method", "irls", *known]) == 0
+    captured = capsys.readouterr()
+    (warning,) = [line for line in captured.err.splitlines() if "contradict" in line]
+    assert "5 is off by 4" in warning
+    assert "°" in warning
+    assert "3 known angles held; the measurements contradict 1 of them" in captured.out
+
+
+def test_known_headings_of_a_pose_graph(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    gnnsync.write_poses(manhattan(20, 1, noise=(0, 0, 0))[0], "r.g2o")
+    fixed = ["r.g2o", "--fix", "3=1.25"]
+    assert main(fixed) == 2
+    assert "--headings-only" in capsys.readouterr().err
+    assert main([*fixed, "--headings-only", "--output", "h.csv"]) == 0
+    assert angles("h.csv")["3"] == 1.25

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from gnnsync.anchors import ShareAnchors
 from gnnsync.errors import ConfigError
 from gnnsync.experiments.config import build
 from gnnsync.experiments.hashing import job_hash, resolved
@@ -190,3 +191,10 @@ def test_resolved_has_no_references(composed):
     plain = resolved(composed())
     assert "${" not in str(plain)
     assert plain["method"]["trainer"]["max_steps"] == 20
+
+
+def test_anchors_reach_the_method_or_are_refused(composed):
+    _, _, method = build(composed("method=anchored", "anchors=share"))
+    assert isinstance(method.anchors, ShareAnchors)
+    with pytest.raises(ConfigError, match=r"use method=anchored method\.method\._target_=.*GPM"):
+        build(composed("method=gpm", "anchors=share"))

@@ -73,8 +73,9 @@ def test_choice_builds(composed, group, choice, tmp_path):
 
 def test_every_method_has_a_config_and_back():
     plain = {choice for choice in choices("method") if not choice.startswith("refined/")}
-    trainings = {"gnnsync_inductive_training"}  # it makes weights for a method
-    assert plain - trainings == {*METHODS, *LEARNED}
+    # One makes weights for a method, the other gives known angles to any.
+    others = {"gnnsync_inductive_training", "anchored"}
+    assert plain - others == {*METHODS, *LEARNED}
 
 
 def test_a_refined_method_is_the_method_with_as_many_steps_as_gnnsync(composed):

@@ -159,7 +159,7 @@ def test_bad_files_are_told(text, message, tmp_path):
 
 
 def test_bad_use_is_told(tmp_path):
-    with pytest.raises(DataFileError, match="cannot be read"):
+    with pytest.raises(DataFileError, match="no such file"):
         FileAnchors(str(tmp_path / "none.csv"))(named_graph(), 1)
     with pytest.raises(GraphError, match="need the truth"):
         ShareAnchors(0.1)(named_graph(), 1)

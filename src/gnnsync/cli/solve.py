@@ -7,20 +7,23 @@ import sys
 import time
 from typing import Any
 
+from gnnsync.anchors import parse_fixed
 from gnnsync.cli.errors import exit_code
 from gnnsync.cli.explain import find_edge
 from gnnsync.cli.poses import solve_pose_file
 from gnnsync.cli.progress import messages_on_stderr, print_summary, reading, working
-from gnnsync.cli.solve_options import check_outputs, output_unit, solve_parser
+from gnnsync.cli.solve_options import check_outputs, known_angles, output_unit, solve_parser
 from gnnsync.cli.solve_summary import summary_text
 from gnnsync.errors import ParameterError, check_choice
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io import read, write_edges, write_solution
+from gnnsync.io.encoding import check_encoding
 from gnnsync.io.figure_file import write_figure
 from gnnsync.io.graph_file import file_format
 from gnnsync.io.solution_file import write_angles
 from gnnsync.io.source import STDIN, Source
 from gnnsync.io.titles import parse_columns
+from gnnsync.methods.anchoring.held import Anchored
 from gnnsync.solution import ANGLE_FIGURES, Solution, summarize
 from gnnsync.solve import check_time_limit, find_method, method_names
 from gnnsync.units import in_unit
@@ -34,6 +37,10 @@ def main(argv: list[str]) -> int:
 
 def _run(arguments: argparse.Namespace) -> None:
     # Before a large file is read, which may take minutes.
+    parse_fixed(arguments.fix or [])
+    if arguments.columns:
+        parse_columns(arguments.columns)
+    check_encoding(arguments.encoding)
     check_choice("--method", arguments.method, method_names())
     check_time_limit(find_method(arguments.method), arguments.time_limit, "--time-limit")
     kind = file_format(Source(arguments.file), arguments.format)
@@ -62,14 +69,20 @@ def _solve(arguments: argparse.Namespace) -> None:
         )
     seconds_read = time.perf_counter() - start
     explained = None if arguments.explain is None else find_edge(graph, arguments.explain)
+    unit = output_unit(arguments)
     method = find_method(arguments.method)
+    anchors = known_angles(arguments)
+    if anchors is not None:
+        anchors(graph, arguments.k)  # a wrong one is refused before the work
+        method = Anchored(method, anchors, unit)
     title = f"solving {graph.num_edges} edges by {arguments.method}"
     with working(title, arguments.time_limit):
         solution = method(graph, arguments.k, seed=arguments.seed)
-    unit = output_unit(arguments)
     summary = {"file": arguments.file, "method": arguments.method}
     summary |= in_unit(summarize(graph, solution), unit, ANGLE_FIGURES)
     summary["trusted"] = int(graph.edge_trusted.sum())
+    summary["anchors"] = int(solution.diagnostics.get("anchors", 0))
+    summary["anchors_contradicted"] = int(solution.diagnostics.get("anchors_contradicted", 0))
     summary["seconds_read"] = seconds_read
     _write(arguments, graph, solution, summary)
     text = [summary_text(summary)]

@@ -6,6 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
+from gnnsync.anchors import Anchors, FileAnchors, NamedAnchors, SeveralAnchors, parse_fixed
 from gnnsync.cli.parser import OneLineParser
 from gnnsync.errors import DataFileError, ParameterError
 from gnnsync.io import FORMATS
@@ -60,6 +61,14 @@ def solve_parser() -> argparse.ArgumentParser:
         help="edges known to be inliers: odometry (between consecutive node numbers; default for "
         ".g2o) or none (default elsewhere: the column trusted of the file)",
     )
+    add(
+        "--fix",
+        metavar="NODE=ANGLE",
+        action="append",
+        help="a known angle, held exactly, in the unit of FILE (k > 1: NODE=ANGLE,ANGLE,...); may "
+        "be given several times",
+    )
+    add("--anchors", metavar="FILE", help="known angles, held exactly: lines node,angle[,angle_2]")
     _add_units(parser)
     _add_outputs(parser)
     return parser
@@ -89,6 +98,17 @@ def _add_units(parser: argparse.ArgumentParser) -> None:
 def output_unit(arguments: argparse.Namespace) -> Unit:
     """The unit of what is written and printed: by default that of the file."""
     return UNITS[arguments.output_unit or arguments.unit or RADIANS.name]
+
+
+def known_angles(arguments: argparse.Namespace) -> Anchors | None:
+    """What `--fix` and `--anchors` state; None if neither is given."""
+    unit = UNITS[arguments.unit or RADIANS.name]
+    parts: list[Anchors] = []
+    if arguments.anchors:
+        parts.append(FileAnchors(arguments.anchors, unit))
+    if arguments.fix:
+        parts.append(NamedAnchors(parse_fixed(arguments.fix), unit, "--fix"))
+    return SeveralAnchors(tuple(parts)) if parts else None
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
@@ -123,6 +143,11 @@ def check_outputs(arguments: argparse.Namespace, whole_poses: bool) -> None:
         ending = ""
     if arguments.rejected is not None and ending != ".g2o":
         raise ParameterError("--rejected", arguments.rejected, "used with --output FILE.g2o")
+    if whole_poses and (arguments.fix or arguments.anchors):
+        option, value = (
+            ("--fix", arguments.fix) if arguments.fix else ("--anchors", arguments.anchors)
+        )
+        raise ParameterError(option, value, "used with --headings-only; a FIX line holds a pose")
     if whole_poses and arguments.k != 1:
         raise ParameterError("--k", arguments.k, "1 for whole poses; or add --headings-only")
     if arguments.output == STDIN and arguments.json:

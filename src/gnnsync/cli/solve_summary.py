@@ -17,6 +17,7 @@ def summary_text(summary: dict[str, Any]) -> str:
         "edges": summary["edges"],
         "trusted": trusted if summary["trusted"] else None,
         "unchecked": _unchecked_text(summary),
+        "anchors": _anchors_text(summary),
         "components": summary["components"],
         "method": f"{summary['method']} (k = {summary['k']}), {ended}: {summary['stop_reason']}",
         "|residual|": _quantiles_text(summary),
@@ -41,6 +42,14 @@ def _unchecked_text(summary: dict[str, Any]) -> str | None:
         return None
     text = f"{count} of {edges} measurements are on no cycle"
     return f"no redundancy: {text}" if count == edges else f"{text}: nothing checks them"
+
+
+def _anchors_text(summary: dict[str, Any]) -> str | None:
+    if not summary.get("anchors"):
+        return None
+    wrong = summary["anchors_contradicted"]
+    contradicted = f"; the measurements contradict {wrong} of them (see the warning)" * bool(wrong)
+    return f"{summary['anchors']} known angles held{contradicted}"
 
 
 def _quantiles_text(summary: dict[str, Any]) -> str | None:

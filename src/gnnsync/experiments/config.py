@@ -24,6 +24,7 @@ from gnnsync.errors import (
 from gnnsync.experiments.explain import explain_value
 from gnnsync.experiments.moved_keys import refuse_moved_keys
 from gnnsync.methods import METHODS
+from gnnsync.methods.anchoring.held import takes_anchors
 from gnnsync.methods.base import Method
 
 # Where a user finds the parts that the method's config only refers to.
@@ -108,6 +109,7 @@ def build(cfg: DictConfig) -> tuple[Settings, Networks, Method]:
     refuse_moved_keys(cfg)
     data = _instantiate(cfg, "data")
     method = _instantiate(cfg, "method")
+    _check_anchors(cfg, method)
     _check_devices(cfg, several=getattr(method, "several_devices", False))
     if not isinstance(data, Networks):
         raise ConfigError(f"data = {cfg.data._target_}: must be a gnnsync.data.Networks")
@@ -120,6 +122,17 @@ def build(cfg: DictConfig) -> tuple[Settings, Networks, Method]:
             f"data.k = {data.k}: method={name} solves k = 1 only; for k > 1 use gnnsync, {several}"
         )
     return settings, data, method
+
+
+def _check_anchors(cfg: DictConfig, method: Method) -> None:
+    """Refuse anchors that the method would not get."""
+    chosen = OmegaConf.select(cfg, "anchors._target_")
+    if chosen is None or str(chosen).endswith(".NoAnchors") or takes_anchors(method):
+        return
+    raise ConfigError(
+        f"anchors = {chosen}: {cfg.method._target_} has none of its own; use method=anchored "
+        f"method.method._target_={cfg.method._target_}"
+    )
 
 
 def _check_devices(cfg: DictConfig, *, several: bool) -> None:

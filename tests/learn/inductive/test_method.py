@@ -7,13 +7,13 @@ import torch
 
 import gnnsync
 from gnnsync import MeasurementGraph
+from gnnsync.anchors import FileAnchors, GivenAnchors, ShareAnchors
 from gnnsync.angles import circular_distance
 from gnnsync.cli.run import main as run
 from gnnsync.data.measurement import erdos_renyi, random_geometric
 from gnnsync.errors import CheckpointError, ParameterError
 from gnnsync.learn import GNNSyncInductive
-from gnnsync.learn.anchors import FileAnchors, ShareAnchors
-from gnnsync.learn.inductive.method import GivenAnchors, stored_network
+from gnnsync.learn.inductive.method import stored_network
 from gnnsync.learn.inductive.network import UnrolledPropagation
 from gnnsync.learn.inductive.weights import save_weights
 from gnnsync.methods import DisconnectedGraphWarning

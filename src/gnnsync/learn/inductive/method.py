@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from gnnsync.anchors import Anchors, GivenAnchors, NoAnchors, anchored
 from gnnsync.errors import (
     ParameterError,
     check_bool,
@@ -18,7 +19,6 @@ from gnnsync.errors import (
     first_line,
 )
 from gnnsync.graph import MeasurementGraph
-from gnnsync.learn.anchors import Anchors, NoAnchors, anchored
 from gnnsync.learn.inductive.batch import collate
 from gnnsync.learn.inductive.calibration import calibrated_estimate
 from gnnsync.learn.inductive.finetune import LOSSES, finetuned
@@ -185,20 +185,6 @@ class GNNSyncInductive(ClassicalMethod):
             diagnostics=largest.diagnostics,
             seconds=sum(solution.seconds for solution in solutions),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class GivenAnchors:
-    """Known angles (n, k) by the number of the node, NaN where unknown."""
-
-    known: FloatArray
-
-    def __call__(self, graph: MeasurementGraph, k: int) -> FloatArray | None:
-        """The angles; None if all are unknown."""
-        expected = (graph.num_nodes, k)
-        if self.known.shape != expected:
-            raise ParameterError("known.shape", self.known.shape, str(expected))
-        return self.known if np.isfinite(self.known).any() else None
 
 
 def _prepared(
