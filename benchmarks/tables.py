@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from gnnsync.experiments.job import read_result
+from gnnsync.results.files import read_result
 
 DATA = {
     "data.graph": "{}",

@@ -22,10 +22,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from benchmarks.inductive.pages import renew
-from gnnsync.experiments.job import read_result
 from gnnsync.io.figure_file import write_figure
 from gnnsync.report.naming import GRAPHS, PRIORS
 from gnnsync.report.styles import styles
+from gnnsync.results.files import read_result
 
 NAME, KIND, MILLISECONDS = "cell", "kind", "milliseconds"
 # The variants in the order of the columns, with their titles.

@@ -121,10 +121,36 @@ def test_a_bad_value_leaves_nothing_on_disk(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_sweep_preset_without_m_runs_one_job(capsys, tmp_path):
-    assert main([*GPM, "experiment=paper/main_k1"]) == 0
-    assert "this preset is a sweep, which -m runs; running one job" in capsys.readouterr().err
-    assert len(list(tmp_path.rglob("result.json"))) == 1
+@pytest.mark.parametrize(
+    ("preset", "missing"),
+    [
+        ("paper/main_k1", "data, data.eta"),
+        ("baselines", "data.eta"),
+        ("frontier", "cell"),
+        ("tune", "optimizer, optimizer.lr, model.encoder.width, model.encoder.dropout"),
+    ],
+)
+def test_a_sweep_preset_without_m_is_refused(capsys, tmp_path, preset, missing):
+    assert main([*GPM, f"experiment={preset}"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"gnnsync: experiment={preset} is a sweep over {missing}")
+    assert ": add -m (" in told
+    assert told.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("stated", "folder"),
+    [
+        (["sweep=null"], "runs"),
+        (["data=ero", "data.eta=0.2"], "paper/main_k1"),
+        (["debug=fast"], "debug"),
+    ],
+)
+def test_one_job_of_a_sweep_preset_can_be_stated(tmp_path, stated, folder):
+    assert main([*GPM, "experiment=paper/main_k1", *stated]) == 0
+    (result,) = tmp_path.rglob("result.json")
+    assert result.parents[1] == tmp_path / "outputs" / folder
 
 
 def test_hydra_itself_can_sweep(capsys, tmp_path):

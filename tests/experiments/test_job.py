@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from gnnsync.errors import GnnsyncError
-from gnnsync.experiments.job import read_result, run_job
+from gnnsync.experiments.job import run_job
 from gnnsync.experiments.replicas import replica_seed
 from gnnsync.metrics import angular_mse
+from gnnsync.results.files import read_result
+from gnnsync.results.locks import claim, claimed
 
 
 def only_folder(root):
@@ -84,15 +86,47 @@ def test_same_config_and_seed_give_the_same_result(composed, tmp_path):
     assert other[0]["mse"] != first[0]["mse"]
 
 
-def test_a_finished_job_is_skipped_only_in_a_sweep(composed, tmp_path):
-    cfg = composed(f"output_dir={tmp_path}", "method=spectral_rn", "figures=false")
-    run_job(cfg)
+def test_a_finished_job_is_run_again_but_not_resumed(composed, tmp_path, capsys):
+    small = [f"output_dir={tmp_path}", "method=spectral_rn", "figures=false"]
+    rows = run_job(composed(*small))
     result = only_folder(tmp_path) / "result.json"
     before = result.stat().st_mtime_ns
-    run_job(cfg, in_sweep=True)
+    assert run_job(composed(*small, "resume=true")) == rows
+    assert "this job is finished, nothing to resume" in capsys.readouterr().out
     assert result.stat().st_mtime_ns == before
-    run_job(cfg)
+    run_job(composed(*small))
     assert result.stat().st_mtime_ns != before
+
+
+def test_a_job_holds_its_folder_while_it_runs(composed, tmp_path):
+    cfg = composed(f"output_dir={tmp_path}", "method=spectral_rn", "figures=false")
+    run_job(cfg)
+    folder = only_folder(tmp_path)
+    assert not claimed(folder)
+    before = (folder / "result.json").read_bytes()
+    with claim(folder) as mine:
+        assert mine
+        with pytest.raises(GnnsyncError, match="another process is running this job"):
+            run_job(cfg)
+    assert (folder / "result.json").read_bytes() == before
+
+
+def test_a_job_refused_at_its_data_leaves_no_folder(composed, tmp_path):
+    refused = ["data.p=0.001", "data.max_draws=1", "method=spectral_rn"]
+    with pytest.raises(GnnsyncError, match="no connected measurement graph"):
+        run_job(composed(f"output_dir={tmp_path}/outputs", *refused))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_crash_leaves_its_reason(composed, tmp_path, monkeypatch):
+    def crash(*_, **__):
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr("gnnsync.experiments.job.solve_replicas", crash)
+    with pytest.raises(RuntimeError, match="out of luck"):
+        run_job(composed(f"output_dir={tmp_path}", "method=spectral_rn"))
+    (note,) = tmp_path.rglob("failure.json")
+    assert json.loads(note.read_text())["error"] == "out of luck"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"status": "failed", "rows": []}'])

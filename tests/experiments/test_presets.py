@@ -10,7 +10,7 @@ import pytest
 from gnnsync.experiments.composing import compose_config, hydra_configs
 from gnnsync.experiments.config import build
 from gnnsync.experiments.hashing import resolved
-from gnnsync.experiments.job import run_job
+from gnnsync.experiments.job import run_job, run_sweep_job
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.sweep.command import Command
 from gnnsync.experiments.sweep.plan import Plan
@@ -79,7 +79,7 @@ def test_every_value_of_a_preset_builds_and_one_job_runs(preset, tmp_path):
     small = [*SMALL, *(SMALL_MAP if preset.endswith(("cities", "pacm")) else SMALL_NETWORK)]
     overrides = [f"experiment={preset}", f"output_dir={tmp_path}", *small]
     grid = Command.of(overrides).check().grids[0]
-    rows = run_job(compose_config(grid.overrides(next(grid.points()))), in_sweep=True)
+    rows = run_sweep_job(compose_config(grid.overrides(next(grid.points()))))
     assert len(rows) == 1
     assert math.isfinite(rows[0]["mse"])
     assert "gnnsync" in rows[0]["method"]

@@ -47,6 +47,7 @@ def test_cfg_job_prints_the_config_and_runs_nothing(tmp_path):
 
 def test_multirun_runs_every_job_once_and_a_failure_does_not_stop_the_others(tmp_path):
     sweep = ["run", "-m", *SMALL, "method=spectral_rn", "data.max_draws=2", "data.p=0.01,0.4,0.5"]
+    sweep.append("sweep=study")
     first = gnnsync(*sweep, cwd=tmp_path, code=1)
     assert "3 jobs: 0 done, 0 failed before, 3 new" in first.stderr
     assert "1 of 3 jobs failed" in first.stderr

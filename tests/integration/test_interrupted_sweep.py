@@ -35,7 +35,7 @@ def start(folder: Path, overrides: list[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*GNNSYNC, *overrides, f"output_dir={folder}"],
         cwd=folder.parent,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -92,7 +92,7 @@ def probes(folder: Path, *overrides: str) -> list[str]:
     return [
         *("data.n=30", "data.p=0.4", "data.seeds=[10]", "trials=1", "figures=false"),
         *("logger=none", "method=trivial", "method._target_=tests.integration.probe.Probe"),
-        f"+method.folder={folder}",
+        *(f"+method.folder={folder}", "sweep=probes"),
         *overrides,
     ]
 

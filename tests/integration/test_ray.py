@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """A cluster of one node that any number of drivers may connect to."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"}
     port = 20000 + os.getpid() % 10000
     head = ["start", "--head", f"--port={port}", "--num-gpus=4", "--num-cpus=8"]
     quiet = ["--include-dashboard=false", "--disable-usage-stats", "--block"]
@@ -87,7 +87,7 @@ def test_a_job_that_dies_costs_only_itself_and_runs_on_the_next_start(address, t
     folder.mkdir()
     sweep = [
         *SMALL,
-        f"output_dir={tmp_path}",
+        *(f"output_dir={tmp_path}", "sweep=study"),
         "hydra/launcher=ray",
         f"hydra.launcher.ray.init.address={address}",
         "hydra.launcher.ray.remote.max_retries=0",
@@ -100,6 +100,8 @@ def test_a_job_that_dies_costs_only_itself_and_runs_on_the_next_start(address, t
     first = gnnsync(sweep, code=1)
     assert "2 jobs: 0 done, 0 failed before, 2 new" in first
     assert "1 of 2 jobs left no result" in first
+    assert "gnnsync: 1 of 2 jobs done, 0 running, 0 failed, 1 left; took " in first
+    assert "+method.fatal=0" in first, "the best job is named"
     assert "Traceback" not in first
     assert len(list(tmp_path.rglob("result.json"))) == 1
     second = gnnsync(sweep, code=0)
@@ -110,7 +112,7 @@ def test_a_job_that_dies_costs_only_itself_and_runs_on_the_next_start(address, t
 def gnnsync(overrides: list[str], code: int) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "gnnsync.cli", "run", "-m", *overrides],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"},
         capture_output=True,
         text=True,
         timeout=500,

@@ -91,7 +91,7 @@ def test_a_cancelled_job_is_told_and_runs_on_the_next_start(cluster, tmp_path):
     sweep = [
         *("data.n=30", "data.p=0.4", "data.seeds=[10]", "trials=1", "figures=false"),
         *("logger=none", "hydra/launcher=slurm", "hydra.launcher.partition=main"),
-        f"output_dir={tmp_path}",
+        *(f"output_dir={tmp_path}", "sweep=study"),
         "method=trivial",
         "method._target_=tests.integration.probe.Probe",
         f"+method.folder={folder}",
@@ -105,6 +105,8 @@ def test_a_cancelled_job_is_told_and_runs_on_the_next_start(cluster, tmp_path):
     assert "3 jobs: 0 done, 0 failed before, 3 new" in told
     assert "1 of 3 jobs left no result; the same command runs them again" in told
     assert "was cancelled or killed" in told
+    assert "jobs in Slurm's array" in told
+    assert "gnnsync: 2 of 3 jobs done, 0 running, 0 failed, 1 left; took " in told
     assert "Traceback" not in told
     results = sorted(tmp_path.rglob("result.json"))
     assert len(results) == 2
@@ -134,7 +136,7 @@ def _last_in_the_queue() -> str:
 def _gnnsync(overrides: list[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "gnnsync.cli", "run", "-m", *overrides],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

@@ -9,6 +9,7 @@ import sys
 from typing import NoReturn
 
 from gnnsync import __version__
+from gnnsync.experiments.command_line import with_override
 from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED
 
 COMMANDS = ("run", "solve", "report")
@@ -79,10 +80,6 @@ def start_run(arguments: list[str]) -> NoReturn:
 
 
 def _spelled(arguments: list[str]) -> list[str]:
-    """Hydra has no option `-v`: it stands for an override, put beside the others."""
+    """Hydra has no option `-v`: it stands for an override."""
     rest = [text for text in arguments if text not in ("-v", "--verbose")]
-    if len(rest) == len(arguments):
-        return rest
-    overrides = [i for i, text in enumerate(rest) if "=" in text and not text.startswith("-")]
-    place = overrides[-1] + 1 if overrides else len(rest)
-    return [*rest[:place], "print_config=true", *rest[place:]]
+    return rest if len(rest) == len(arguments) else with_override(rest, "print_config=true")

@@ -29,12 +29,15 @@ def task(cfg: DictConfig) -> float | str | None:
     In a sweep a job that fails leaves `failure.json` and returns None. Alone it ends the process
     with one line and exit code 2 if the config or the data are at fault.
     """
+    # Loads NumPy and more, which workers do after they have set their number of threads.
+    from gnnsync.experiments.job import run_job
+    from gnnsync.experiments.sweep.presets import refuse_sweep_without_m
+
     if HydraConfig.get().mode == RunMode.MULTIRUN:
         return _sweep_task(cfg)
-    if "grid" in cfg:
-        print("gnnsync: this preset is a sweep, which -m runs; running one job", file=sys.stderr)
     try:
-        return _run(cfg)
+        refuse_sweep_without_m(cfg)
+        return _mean_mse(run_job(cfg))
     except GnnsyncError as error:
         # Hydra frames exceptions of a task with lines of its own, but not this one.
         print(f"gnnsync: {error}", file=sys.stderr)
@@ -42,28 +45,41 @@ def task(cfg: DictConfig) -> float | str | None:
 
 
 def _sweep_task(cfg: DictConfig) -> float | str | None:
-    # Loads NumPy and more, which workers do after they have set their number of threads.
-    from gnnsync.experiments.hashing import job_folder
-    from gnnsync.experiments.job import write_failure
-    from gnnsync.results.files import reproducing
+    # Loads the numerical libraries, as above.
+    from gnnsync.experiments.hashing import job_folder, job_hash
+    from gnnsync.experiments.job import run_sweep_job, write_failure
+    from gnnsync.experiments.output import LOG, only_logged
+    from gnnsync.results.files import read_result, reproducing
     from gnnsync.results.locks import claim
 
-    try:
-        with claim(job_folder(cfg)) as free:
-            return _run(cfg, in_sweep=True) if free else HELD
-    except Exception as error:
-        overrides = reproducing(list(HydraConfig.get().overrides.task))
-        # An error that the user can correct needs no traceback.
-        bug = not isinstance(error, GnnsyncError)
-        log.error("job failed: %s: %s", " ".join(overrides), error, exc_info=bug)
-        write_failure(cfg, overrides, error)
-        return None
+    folder, digest = job_folder(cfg), job_hash(cfg)
+    overrides = reproducing(list(HydraConfig.get().overrides.task))
+    with claim(folder) as free:
+        if not free:
+            return HELD
+        if (finished := read_result(folder, digest)) is not None:
+            log.info("job %s is done already: %s", digest, folder)
+            return _mean_mse(finished["rows"])
+        try:
+            with only_logged(folder):
+                try:
+                    return _mean_mse(run_sweep_job(cfg))
+                except Exception as error:
+                    # An error that the user can correct needs no traceback.
+                    bug = not isinstance(error, GnnsyncError)
+                    log.error("job failed: %s", error, exc_info=bug)
+                    raise
+        except Exception as error:
+            write_failure(cfg, overrides, error)
+            if "gnnsync" not in str(HydraConfig.get().sweeper._target_):
+                # Our own sweepers report failures; Hydra's do not.
+                log.error("job failed: %s: %s (%s)", " ".join(overrides), error, folder / LOG)
+            return None
 
 
-def _run(cfg: DictConfig, *, in_sweep: bool = False) -> float | None:
+def _mean_mse(rows: list[dict[str, object]]) -> float | None:
     # Loads the numerical libraries, as above.
-    from gnnsync.experiments.job import run_job
     from gnnsync.results.rows import summary
 
-    mse = summary(run_job(cfg, in_sweep=in_sweep), "mse")
+    mse = summary(rows, "mse")
     return None if mse is None else mse[0]

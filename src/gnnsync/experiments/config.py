@@ -23,6 +23,7 @@ from gnnsync.errors import (
 )
 from gnnsync.experiments.explain import explain_value
 from gnnsync.experiments.moved_keys import refuse_moved_keys
+from gnnsync.experiments.paths import sweep_name
 from gnnsync.methods import METHODS
 from gnnsync.methods.anchoring.held import takes_anchors
 from gnnsync.methods.base import Method
@@ -86,7 +87,7 @@ class Settings:
             figures=check_bool("figures", cfg.figures),
             threads=check_integer("threads", cfg.threads, 1),
             output_dir=Path(str(cfg.output_dir)),
-            sweep=str(cfg.sweep),
+            sweep=sweep_name(cfg.sweep),
         )
         if not re.fullmatch(r"[\w.+-]+(/[\w.+-]+)*", settings.sweep) or ".." in settings.sweep:
             raise ParameterError("sweep", settings.sweep, "letters, digits and . _ + - /")

@@ -15,6 +15,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from gnnsync.errors import ConfigError
 from gnnsync.experiments.explain import explain_value
+from gnnsync.experiments.paths import sweep_name
 from gnnsync.methods import METHODS
 
 # Keys of the config that decide what a job computes.
@@ -103,7 +104,7 @@ def _watches(callback: Any) -> bool:
 
 def job_folder(cfg: DictConfig) -> Path:
     """The folder of a config's job: `output_dir/sweep/WORDS-HASH`."""
-    return Path(str(cfg.output_dir)) / str(cfg.sweep) / job_name(resolved(cfg, SCIENCE))
+    return Path(str(cfg.output_dir)) / sweep_name(cfg.sweep) / job_name(resolved(cfg, SCIENCE))
 
 
 def job_name(plain: dict[str, Any], digest: str | None = None) -> str:

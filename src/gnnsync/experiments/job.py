@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import logging
+import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,61 +16,139 @@ from omegaconf import DictConfig, OmegaConf
 
 from gnnsync.data.base import Networks
 from gnnsync.data.maps import Map
+from gnnsync.errors import ConfigError, GnnsyncError
 from gnnsync.experiments import console
-from gnnsync.experiments.config import build
+from gnnsync.experiments.config import Settings, build
 from gnnsync.experiments.hashing import job_folder, job_hash, job_name, resolved
 from gnnsync.experiments.label import label_of
 from gnnsync.experiments.loggers import log_results, opened_loggers
+from gnnsync.experiments.output import also_logged
 from gnnsync.experiments.replicas import solve_replicas
 from gnnsync.io.files import atomic_output, writable_directory, write_text
-from gnnsync.results.files import FAILURE, RESULT, mark_latest, read_result, reproducing
+from gnnsync.methods.base import Method
+from gnnsync.results.files import (
+    CONFIG,
+    FAILURE,
+    RESULT,
+    mark_latest,
+    read_result,
+    reproducing,
+)
+from gnnsync.results.locks import claim
 from gnnsync.results.names import variant_name
 from gnnsync.results.outcome import Label, Outcome
 from gnnsync.results.rows import final_metrics, result_rows, versions
 
-log = logging.getLogger(__name__)
+# Endings of files that hold work which would have to be done again.
+_WORK = (".ckpt", ".npz", ".safetensors")
 
-__all__ = ["FAILURE", "RESULT", "read_result", "run_job", "write_failure", "write_result"]
+__all__ = ["run_job", "run_sweep_job", "write_failure", "write_result"]
 
 
-def run_job(cfg: DictConfig, *, in_sweep: bool = False) -> list[dict[str, Any]]:
-    """Run the job of a composed config and return its rows.
+def run_job(cfg: DictConfig) -> list[dict[str, Any]]:
+    """Run the job of a composed config, print what it does, and return its rows.
 
     Everything is written in `output_dir/sweep/WORDS-HASH`; `result.json` is written last and in
-    one step, so that a folder with one is a finished job. In a sweep such a job is not run again.
+    one step, so that a folder with one is a finished job. With `resume=true` such a job is not run
+    again. A job whose data or config are refused leaves no folder.
     """
-    start = time.perf_counter()
-    settings, data, method = build(cfg)
-    config, digest = resolved(cfg), job_hash(cfg)
-    del config["logger"]  # may hold a key of a tracking service
-    directory = writable_directory(settings.folder / job_name(config, digest))
-    if in_sweep and (finished := read_result(directory, digest)) is not None:
-        log.info("job %s is done already: %s", digest, directory)
+    job = _Job.of(cfg)
+    if job.settings.resume and (finished := read_result(job.directory, job.digest)) is not None:
+        print(f"this job is finished, nothing to resume: {job.directory}")
         return list(finished["rows"])
-    label = label_of(cfg)
-    about = {**config, "job": _about(label, data, digest, settings.sweep)}
-    with (
-        _log_file(directory / "job.log"),
-        opened_loggers(cfg, directory, method, about) as loggers,
-    ):
-        if not in_sweep:
-            console.print_start(config, label.variant, data.describe(), directory)
-        write_text(directory / "config.yaml", OmegaConf.to_yaml(OmegaConf.create(config)))
-        outcome = solve_replicas(method, data, settings, directory, loggers)
-        rows = result_rows(outcome, data, job_hash=digest, sweep=settings.sweep, label=label)
-        first = outcome.replicas[0]
-        found = data.reconstruct(first.network, first.solution)
-        _write_solutions(outcome, found, directory)
-        figures = _draw(outcome, data, found, directory, label) if settings.figures else {}
-        log_results(loggers, final_metrics(rows), rows, figures)
-        write_result(directory, config, rows, time.perf_counter() - start, label.overrides)
-        (directory / FAILURE).unlink(missing_ok=True)
-        mark_latest(directory)
-        if in_sweep:
-            console.print_line(rows, label.overrides or [label.variant])
-        else:
-            console.print_results(rows, directory, list(figures.values()))
+    above = (job.directory, job.settings.folder, job.settings.output_dir)
+    new = [folder for folder in above if not folder.exists()]
+    writable_directory(job.settings.folder)
+    try:
+        with _alone(job.directory), also_logged(job.directory):
+            console.print_start(job.config, job.label.variant, job.data.describe(), job.directory)
+            rows, figures = job.compute()
+            console.print_results(rows, job.directory, figures)
+            return rows
+    except GnnsyncError:
+        _remove_refused(new)
+        raise
+    except Exception as error:
+        write_failure(cfg, job.label.overrides or [], error)
+        raise
+
+
+def run_sweep_job(cfg: DictConfig) -> list[dict[str, Any]]:
+    """Run a job of a sweep, which has locked its folder and directs its output."""
+    job = _Job.of(cfg)
+    rows, _ = job.compute()
+    console.print_line(rows, job.label.overrides or [job.label.variant])
     return rows
+
+
+def _remove_refused(new: list[Path]) -> None:
+    """Remove the new folders of a job that was refused, the job's own first, if it did no work."""
+    if not new or any(path.suffix in _WORK for path in new[0].rglob("*")):
+        return
+    shutil.rmtree(new[0], ignore_errors=True)
+    with suppress(OSError):  # another job is there by now
+        for folder in new[1:]:
+            folder.rmdir()
+
+
+@contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    with claim(directory) as free:
+        if not free:
+            raise ConfigError(
+                f"{directory}: another process is running this job; `gnnsync list` shows it"
+            )
+        yield
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A composed config, and what was built from it."""
+
+    cfg: DictConfig
+    config: dict[str, Any]
+    digest: str
+    settings: Settings
+    data: Networks
+    method: Method
+    label: Label
+    start: float
+
+    @classmethod
+    def of(cls, cfg: DictConfig) -> _Job:
+        """Build what the config names; nothing is written."""
+        start = time.perf_counter()
+        settings, data, method = build(cfg)
+        config, digest = resolved(cfg), job_hash(cfg)
+        del config["logger"]  # may hold a key of a tracking service
+        return cls(cfg, config, digest, settings, data, method, label_of(cfg), start)
+
+    @property
+    def directory(self) -> Path:
+        """The job's folder."""
+        return self.settings.folder / job_name(self.config, self.digest)
+
+    def compute(self) -> tuple[list[dict[str, Any]], list[Path]]:
+        """Solve all replicas and write everything into the job's folder; rows and figures."""
+        settings, data, label = self.settings, self.data, self.label
+        directory = writable_directory(self.directory)
+        about = {**self.config, "job": _about(label, data, self.digest, settings.sweep)}
+        with opened_loggers(self.cfg, directory, self.method, about) as loggers:
+            write_text(directory / CONFIG, OmegaConf.to_yaml(OmegaConf.create(self.config)))
+            outcome = solve_replicas(self.method, data, settings, directory, loggers)
+            rows = result_rows(
+                outcome, data, job_hash=self.digest, sweep=settings.sweep, label=label
+            )
+            first = outcome.replicas[0]
+            found = data.reconstruct(first.network, first.solution)
+            _write_solutions(outcome, found, directory)
+            figures = _draw(outcome, data, found, directory, label) if settings.figures else {}
+            log_results(loggers, final_metrics(rows), rows, figures)
+            seconds = time.perf_counter() - self.start
+            write_result(directory, self.config, rows, seconds, label.overrides)
+            (directory / FAILURE).unlink(missing_ok=True)
+            mark_latest(directory)
+        return rows, list(figures.values())
 
 
 def write_result(
@@ -135,15 +214,3 @@ def _about(label: Label, data: Networks, digest: str, sweep: str) -> dict[str, A
         "method": label.method,
         "tags": [label.method, *parts, *kind, *cell[-1:]],
     }
-
-
-@contextmanager
-def _log_file(path: Path) -> Iterator[None]:
-    handler = logging.FileHandler(path, mode="w")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.getLogger().addHandler(handler)
-    try:
-        yield
-    finally:
-        logging.getLogger().removeHandler(handler)
-        handler.close()

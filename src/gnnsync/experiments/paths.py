@@ -1,4 +1,4 @@
-"""Where configs are found."""
+"""Where configs are found, and where jobs have their folders."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ from pathlib import Path
 
 import gnnsync
 from gnnsync.errors import GnnsyncError
+
+# Folder of single jobs that were given no other.
+_SINGLE_JOBS = "runs"
+
+
+def sweep_name(value: object) -> str:
+    """Name of a sweep's folder below `output_dir`; the config's null is that of single jobs."""
+    return _SINGLE_JOBS if value is None else str(value)
 
 
 def conf_dir() -> Path:

@@ -15,9 +15,8 @@ import pandas as pd
 
 from gnnsync.errors import GnnsyncError
 from gnnsync.results.columns import Columns, encodable
-from gnnsync.results.files import FAILURE, JOBS, RESULT, read_result, reproducing
+from gnnsync.results.files import CONFIG, FAILURE, JOBS, RESULT, read_result, reproducing
 
-CONFIG = "config.yaml"
 _OF_JOB = {RESULT, FAILURE, CONFIG}
 _SCALARS = {str, int, float, bool, type(None)}
 # A job folder is called WORDS-HASH, with the first 8 digits of the job hash.

@@ -9,6 +9,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+CONFIG = "config.yaml"
 RESULT = "result.json"
 FAILURE = "failure.json"
 JOBS = "jobs.json"

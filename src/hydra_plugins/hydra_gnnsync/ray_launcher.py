@@ -41,10 +41,9 @@ class RayLauncher(ClusterLauncher):
         variables.update({name: str(value) for name, value in variables.items()})
         _check_address(self.ray.init.address)
         start_ray(self.ray.init)
-        log.info("jobs on Ray: %d", len(job_overrides))
         tasks = []
         for number, overrides in enumerate(job_overrides, initial_job_idx):
-            log.info("\t#%d : %s", number, " ".join(filter_overrides(overrides)))
+            log.debug("#%d : %s", number, " ".join(filter_overrides(overrides)))
             loader = self.hydra_context.config_loader
             cfg = loader.load_sweep_config(self.config, list(overrides))
             with open_dict(cfg):
@@ -71,9 +70,8 @@ def _check_address(address: str | None) -> None:
 def _results(tasks: list[Any]) -> Iterator[JobReturn]:
     import ray  # an extra, and slow to load
 
-    for number, task in enumerate(tasks, 1):
+    for task in tasks:
         try:
             yield ray.get(task)
         except ray.exceptions.RayError as error:
             yield died(error)
-        log.info("jobs ended: %d of %d", number, len(tasks))

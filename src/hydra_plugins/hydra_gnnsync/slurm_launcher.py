@@ -52,12 +52,13 @@ class SlurmLauncher(ClusterLauncher):
         )
         calls: list[tuple[Any, ...]] = []
         for number, overrides in enumerate(job_overrides, initial_job_idx):
-            log.info("\t#%d : %s", number, " ".join(filter_overrides(overrides)))
+            log.debug("#%d : %s", number, " ".join(filter_overrides(overrides)))
             name = f"job_id_for_{number}"
             calls.append((list(overrides), "hydra.sweep.dir", number, name, Singleton.get_state()))
         jobs = self._executor().map_array(run, *zip(*calls, strict=True))
         array = jobs[0].job_id.partition("_")[0]
-        log.info("jobs in Slurm's array %s: %d; logs: %s", array, len(jobs), self.folder)
+        # A warning, since the sweep keeps the other messages of launchers back.
+        log.warning("jobs in Slurm's array %s: %d; logs: %s", array, len(jobs), self.folder)
         try:
             _wait(jobs)
         except KeyboardInterrupt:

@@ -71,7 +71,7 @@ class SearchSweeper(CheckedSweeper):
         # Loads the numerical libraries, which a start without a sweep does not need.
         from gnnsync.experiments.sweep.run import run_search
 
-        def search() -> None:
+        def search(config: DictConfig, further: list[str]) -> None:
             # Optuna is an extra, and slow to load.
             from hydra_plugins.hydra_optuna_sweeper.optuna_sweeper import OptunaSweeper
 
@@ -82,9 +82,9 @@ class SearchSweeper(CheckedSweeper):
             optuna.setup(
                 hydra_context=self.hydra_context,
                 task_function=self.task_function,
-                config=self.config,
+                config=config,
             )
-            optuna.sweep(arguments)
+            optuna.sweep([*arguments, *further])
 
         if not run_search(search, self.config):
             raise SystemExit(FAILED)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from gnnsync.errors import ConfigError
 from gnnsync.experiments.composing import compose_config, parse_overrides
@@ -13,6 +16,8 @@ from gnnsync.experiments.hashing import job_hash
 from gnnsync.experiments.loggers import make_loggers
 from gnnsync.experiments.sweep.grid import Axis, Grid
 from gnnsync.experiments.sweep.launch import check_launcher
+from gnnsync.experiments.sweep.naming import new_name
+from gnnsync.experiments.sweep.presets import preset_axes
 from gnnsync.io.files import writable_directory
 
 
@@ -24,11 +29,13 @@ class Command:
         overrides: as given.
         grids: one, or one per preset if several are named; each preset adds its own axes.
         first: the first config, with Hydra's own part.
+        new_name: name that the sweep was given here, since neither command nor preset has one.
     """
 
     overrides: list[str]
     grids: list[Grid]
     first: DictConfig
+    new_name: str | None = None
 
     @classmethod
     def of(cls, overrides: list[str], *, search: bool = False) -> Command:
@@ -45,21 +52,25 @@ class Command:
         presets = [override for override in given if override.key_or_group == "experiment"][-1:]
         others = [override for override in given if override not in presets]
         names = Axis.of(presets[0]).texts if presets else ("",)
-        grids, first = [], None
+        grids: list[Grid] = []
+        first, new = None, None
         for name in names:
             preset = parse_overrides([name] if name else [])
             start = [Axis.of(override).texts[0] for override in preset + others]
             cfg = compose_config([*hydra_overrides, *start], with_hydra=True)
             first = first or cfg
-            params = [] if search else parse_overrides(_preset_axes(cfg))
+            params = [] if search else parse_overrides(_axes(cfg))
             # As Hydra's own sweeper: the command line replaces a preset's axis of the same key.
-            by_key = {o.get_key_element(): o for o in (*preset, *params, *others)}
-            axes = [Axis.of(override) for override in by_key.values()]
+            by_key = {o.get_key_element(): Axis.of(o) for o in (*preset, *params, *others)}
             if not search:
-                _check_discrete(axes)
-            grids.append(Grid(axes, hydra_overrides))
+                _check_discrete(by_key.values())
+            if _unnamed(cfg, by_key):
+                swept = [key for key, axis in by_key.items() if len(axis.texts) > 1 or axis.endless]
+                new = new or new_name(swept, Path(str(cfg.output_dir)), datetime.now(), cfg.sweep)
+                by_key["sweep"] = Axis("sweep", (f"sweep={new}",))
+            grids.append(Grid(list(by_key.values()), hydra_overrides))
         assert first is not None
-        return cls(overrides, grids, first)
+        return cls(overrides, grids, first, new)
 
     def check(self) -> Command:
         """Check the launcher and build the config of every value once; returns itself.
@@ -76,7 +87,7 @@ class Command:
         return self
 
 
-def _check_discrete(axes: list[Axis]) -> None:
+def _check_discrete(axes: Iterable[Axis]) -> None:
     for axis in axes:
         if axis.endless:
             raise ConfigError(
@@ -85,11 +96,12 @@ def _check_discrete(axes: list[Axis]) -> None:
             )
 
 
-def _preset_axes(cfg: DictConfig) -> list[str]:
-    """The axes that a preset sweeps by itself: `hydra.sweeper.params`, and those of its scale."""
-    axes = dict(OmegaConf.select(cfg, "hydra.sweeper.params") or {})
-    if "grid" in cfg:
-        if cfg.scale not in cfg.grid:
-            raise ConfigError(f"scale = {cfg.scale}: must be one of {', '.join(cfg.grid)}")
-        axes |= cfg.grid[cfg.scale]
-    return [f"{key}={value}" for key, value in axes.items()]
+def _axes(cfg: DictConfig) -> list[str]:
+    """The axes that a preset sweeps by itself, as overrides."""
+    return [f"{key}={value}" for key, value in preset_axes(cfg, cfg.hydra.sweeper).items()]
+
+
+def _unnamed(cfg: DictConfig, given: Iterable[str]) -> bool:
+    """Whether nobody has named the sweep; `debug=CHOICE` names only a folder of sweeps."""
+    debug = cfg.hydra.runtime.choices.get("debug")
+    return cfg.sweep is None or bool(debug and "sweep" not in given)

@@ -103,6 +103,11 @@ class Grid:
         """The overrides that make the job at a point."""
         return [axis.texts[index] for axis, index in zip(self.axes, point, strict=True)]
 
+    def label(self, point: Sequence[int]) -> str:
+        """The overrides of a point that other points do not have."""
+        pairs = zip(self.axes, point, strict=True)
+        return " ".join(axis.texts[index] for axis, index in pairs if len(axis.texts) > 1)
+
     def config(self, point: Sequence[int]) -> DictConfig:
         """The config at a point; valid until the next one is asked for."""
         choices = self._choices(point)

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from gnnsync.experiments.hashing import SCIENCE, job_name, science_hash
+from gnnsync.experiments.paths import sweep_name
 from gnnsync.experiments.sweep.grid import Grid
 from gnnsync.io.files import write_text
 from gnnsync.results.files import FAILURE, JOBS, RESULT, job_files, read_result, reproducing
+from gnnsync.results.rows import summary
 
 
 @dataclass(frozen=True)
@@ -22,16 +24,25 @@ class Job:
         digest: its hash.
         folder: where it writes.
         overrides: those that make its config.
+        label: those of them that differ between jobs.
     """
 
     digest: str
     folder: Path
     overrides: tuple[str, ...]
+    label: str = ""
 
     @property
     def done(self) -> bool:
         """Whether the job has succeeded."""
         return read_result(self.folder, self.digest) is not None
+
+    @property
+    def mse(self) -> float | None:
+        """Mean over the replicas of a job that has succeeded, where the truth is known."""
+        result = read_result(self.folder, self.digest)
+        mse = None if result is None else summary(result["rows"], "mse")
+        return None if mse is None else mse[0]
 
     @property
     def failure(self) -> dict[str, Any] | None:
@@ -78,12 +89,14 @@ class Plan:
         for grid in grids:
             for point in grid.points():
                 plain = grid.values(point, (*SCIENCE, "output_dir", "sweep"))
-                folder = Path(str(plain["output_dir"])) / str(plain["sweep"])
+                folder = Path(str(plain["output_dir"])) / sweep_name(plain["sweep"])
                 digest = science_hash(plain)
                 points += 1
                 if (folder, digest) not in jobs:
                     overrides = tuple(grid.overrides(point))
-                    jobs[folder, digest] = Job(digest, folder / job_name(plain, digest), overrides)
+                    name = job_name(plain, digest)
+                    label = grid.label(point) or name
+                    jobs[folder, digest] = Job(digest, folder / name, overrides, label)
         done = {job for job in jobs.values() if job.done}
         failed = {job for job in jobs.values() if job not in done and job.failure is not None}
         return cls(list(jobs.values()), points, done, failed)

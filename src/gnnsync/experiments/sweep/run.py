@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import logging
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -11,13 +13,17 @@ from pathlib import Path
 from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
 from hydra.types import HydraContext, TaskFunction
-from omegaconf import DictConfig
+from omegaconf import DictConfig, read_write
 
 from gnnsync.errors import GnnsyncError, first_line
+from gnnsync.experiments.command_line import with_override
 from gnnsync.experiments.config import Settings
 from gnnsync.experiments.sweep.command import Command
+from gnnsync.experiments.sweep.follow import Follower
 from gnnsync.experiments.sweep.launch import Launched, cap_threads, launch_all
 from gnnsync.experiments.sweep.plan import Plan, count
+from gnnsync.experiments.sweep.standing import Standing
+from gnnsync.experiments.sweep.watch import watched
 from gnnsync.io.files import writable_directory
 from gnnsync.results.locks import exclusive
 
@@ -37,11 +43,16 @@ def run_sweep(context: HydraContext, task: TaskFunction, config: DictConfig) -> 
         with exclusive(writable_directory(folder)):
             plan.write(folder)
     launched = Launched()
-    print(f"gnnsync: {plan}", file=sys.stderr)
+    config = _named(config, command)
+    print(f"gnnsync: {plan}", file=sys.stderr, flush=True)
     if plan.left:
         cap_threads(int(config.threads))
         launcher = Plugins.instance().instantiate_launcher(context, task, config)
-        launched = launch_all(launcher, plan.left, command.first.hydra.sweeper.max_batch_size)
+        standing = Standing(len(plan.jobs), done=len(plan.done))
+        for job in plan.done:
+            standing.offer(job.mse, job.label)
+        with watched(Follower(plan.left, plan.folders, standing)):
+            launched = launch_all(launcher, plan.left, command.first.hydra.sweeper.max_batch_size)
     _summarise(plan.folders)
     failed = [f"{job}: {error}" for job, error in launched.failed.items()]
     total = count(len(plan.jobs), "job")
@@ -51,15 +62,26 @@ def run_sweep(context: HydraContext, task: TaskFunction, config: DictConfig) -> 
     return not failed and not lost
 
 
-def run_search(search: Callable[[], None], config: DictConfig) -> bool:
-    """Run a search by another sweeper and summarise it; whether it and every job succeeded."""
+def run_search(search: Callable[[DictConfig, list[str]], None], config: DictConfig) -> bool:
+    """Run a search by another sweeper and summarise it; whether it and every job succeeded.
+
+    Args:
+        search: starts the other sweeper with a config and further overrides.
+        config: as Hydra gives it to a sweeper.
+    """
     command = Command.of(_overrides(config), search=True).check()
+    config = _named(config, command)
     start, folder = time.time(), Settings.of(command.first).folder
+    further = []
+    if command.new_name is not None:
+        folder = Path(str(config.output_dir)) / command.new_name
+        further = [f"sweep={command.new_name}"]
     cap_threads(int(config.threads))
     stopped = None
     logging.getLogger("alembic").setLevel(logging.WARNING)  # Optuna's, loaded by the search
     try:
-        search()
+        with watched(Follower(None, [folder], Standing(None))):
+            search(config, further)
     except (GnnsyncError, HydraException):
         raise
     except Exception as error:  # any sweeper raises what it likes when it cannot go on
@@ -73,6 +95,20 @@ def run_search(search: Callable[[], None], config: DictConfig) -> bool:
     if stopped is not None:
         print(f"gnnsync: the search stopped: {first_line(stopped)}", file=sys.stderr)
     return not failed and stopped is None
+
+
+def _named(config: DictConfig, command: Command) -> DictConfig:
+    """The config with the new name of a sweep, which is printed with the command to continue it."""
+    if command.new_name is None:
+        return config
+    again = shlex.join(
+        ["gnnsync", "run", *with_override(sys.argv[1:], f"sweep={command.new_name}")]
+    )
+    print(f"gnnsync: to continue this sweep: {again}", file=sys.stderr)
+    config = copy.deepcopy(config)
+    with read_write(config):
+        config.sweep = command.new_name
+    return config
 
 
 def _overrides(config: DictConfig) -> list[str]:
