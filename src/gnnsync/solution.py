@@ -12,6 +12,7 @@ from gnnsync.angles import reduce_angle
 from gnnsync.conflicts import Conflicts, edge_sigma, estimate_sigma, find_conflicts
 from gnnsync.errors import GraphError, ParameterError
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.propagation import difference_variance
 from gnnsync.metrics import estimate_outliers
 from gnnsync.typing import FloatArray, IntArray
 from gnnsync.units import RADIANS
@@ -57,6 +58,8 @@ class Solution:
         node_deviation: (n, k) standard deviation in radians of each angle about the truth, given
             that it is right, up to the mean rotation of its component; NaN where no noise can be
             estimated; None if the method does not estimate it.
+        edge_precision: (m, k) inverse variance in 1/rad² with which each measurement holds the
+            difference of its two angles in each group, 0 for outliers; None if not estimated.
         graph: the measurements that were solved; None in a solution built without them.
     """
 
@@ -71,6 +74,7 @@ class Solution:
     diagnostics: dict[str, float] = field(default_factory=dict)
     node_confidence: FloatArray | None = None
     node_deviation: FloatArray | None = None
+    edge_precision: FloatArray | None = field(default=None, repr=False)
     graph: MeasurementGraph | None = field(default=None, repr=False)
 
     @classmethod
@@ -142,6 +146,25 @@ class Solution:
             most=most,
         )
 
+    def deviation_between(
+        self, one: Hashable, two: Hashable, graph: MeasurementGraph | None = None
+    ) -> FloatArray:
+        """Standard deviation (k,) in radians of the difference of two nodes' angles.
+
+        Of their angles in each group, given that these are right. NaN if the method estimates no
+        noise, and if no inlier measurements join the nodes.
+
+        Args:
+            one, two: names of nodes, or their numbers if no node has such a name.
+            graph: the measurements; the solution's own if not given.
+        """
+        graph = self.check_graph(graph)
+        ends = find_node(graph, one), find_node(graph, two)
+        if self.edge_precision is None:
+            return np.full(self.k, np.nan)
+        variance = [difference_variance(graph, own, *ends) for own in self.edge_precision.T]
+        return np.sqrt(variance)
+
     def plot(self, graph: MeasurementGraph | None = None) -> Figure:
         """A Matplotlib figure of residuals, angles and edge confidences.
 
@@ -184,6 +207,17 @@ class Solution:
             f"Solution(n={n}, k={k}, converged={self.converged}, iterations={self.iterations}, "
             f"seconds={self.seconds:.3g})"
         )
+
+
+def find_node(graph: MeasurementGraph, name: Hashable) -> int:
+    """The number of the node of this name; a number that is no name is itself the number."""
+    names = graph.names
+    if name in names:
+        return list(names).index(name)
+    number = isinstance(name, int) and 0 <= name < graph.num_nodes
+    if not number:
+        raise ParameterError("node", name, f"the name of a node, or a number below {len(names)}")
+    return int(name)  # type: ignore[call-overload]
 
 
 def summarize(graph: MeasurementGraph, solution: Solution) -> dict[str, Any]:

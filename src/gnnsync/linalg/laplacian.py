@@ -31,11 +31,7 @@ def least_squares_shift(
 ) -> FloatArray:
     """The x (n,) that minimises Σ_e w_e (x[s] - x[t] - target_e)².
 
-    Solves L_w x = Bᵀ W target, with L_w the weighted Laplacian and B the incidence matrix, by
-    conjugate gradients preconditioned with the degrees, in O(m) per iteration, or by a sparse
-    factorisation where these converge slowly (see `factorises`). L_w has one null vector per
-    component of the weighted graph; x is orthogonal to it in the inner product of the degrees.
-    Nodes without weight stay 0.
+    That is L_w x = Bᵀ W target, with B the incidence matrix; see `laplacian_solve`.
 
     Args:
         operator: of the graph, n nodes and m edges.
@@ -44,15 +40,34 @@ def least_squares_shift(
         tol: relative accuracy of the residual in the preconditioned norm.
         max_iterations: most iterations; 2n if not given.
     """
+    n, flow = operator.num_nodes, weight * target
+    right = np.zeros(n)
+    right += np.bincount(operator.src, weights=flow, minlength=n)
+    right -= np.bincount(operator.dst, weights=flow, minlength=n)
+    return laplacian_solve(operator, weight, right, tol=tol, max_iterations=max_iterations)
+
+
+def laplacian_solve(
+    operator: EdgeOperator,
+    weight: FloatArray,
+    right: FloatArray,
+    *,
+    tol: float = 1e-12,
+    max_iterations: int | None = None,
+) -> FloatArray:
+    """The x (n,) with L_w x = `right` (n,), L_w the weighted Laplacian.
+
+    By conjugate gradients preconditioned with the degrees, in O(m) per iteration, or by a sparse
+    factorisation where these converge slowly (see `factorises`). L_w has one null vector per
+    component of the weighted graph, to which `right` must be orthogonal; x is orthogonal to it in
+    the inner product of the degrees. Nodes without weight stay 0.
+    """
     if operator.factor is not None:
-        return _factorised(operator, weight, target)
+        return _factorised(operator, weight, right)
     n = operator.num_nodes
     degree = operator.degree(weight)
     adjacency = operator.adjacency(weight)
     inverse = np.divide(1.0, degree, out=np.zeros(n), where=degree > 0)
-    flow = weight * target
-    right = np.bincount(operator.src, weights=flow, minlength=n)
-    right -= np.bincount(operator.dst, weights=flow, minlength=n)
 
     x = np.zeros(n)
     residual = right
@@ -65,7 +80,7 @@ def least_squares_shift(
         if size <= goal:
             break
         if iteration == _PATIENCE and _may_factorise(operator):
-            return _factorised(operator, weight, target)
+            return _factorised(operator, weight, right)
         image = degree * direction - adjacency @ direction
         curvature = float(direction @ image)
         if curvature <= 0.0:  # rounding only: the Laplacian is positive semidefinite
@@ -126,15 +141,15 @@ def _may_factorise(operator: EdgeOperator) -> bool:
     return operator.num_edges <= _SPARSE_DEGREE * n and n <= _SPARSE_NODES
 
 
-def _factorised(operator: EdgeOperator, weight: FloatArray, target: FloatArray) -> FloatArray:
-    """`least_squares_shift` by a factorisation, whose pattern the operator keeps."""
+def _factorised(operator: EdgeOperator, weight: FloatArray, right: FloatArray) -> FloatArray:
+    """`laplacian_solve` by a factorisation, whose pattern the operator keeps."""
     n, index = operator.num_nodes, np.stack([operator.src, operator.dst])
     if operator.factor is None:
         label = component_labels(index, n).astype(np.int64)
         operator.factor = LaplacianFactor(index, label, weight)
     else:
         operator.factor.update(weight)
-    x = operator.factor.least_squares(target)
+    x = operator.factor.solve(right)
     # The factor holds one node of each component of the graph at 0, and parts that no weight joins
     # to it anywhere: each part is moved to mean 0.
     part = component_labels(index[:, weight > 0], n)

@@ -60,7 +60,7 @@ from gnnsync.methods.robust.belief.propagation import (
     propagate,
 )
 from gnnsync.methods.robust.closures.problem import is_pose_graph
-from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.confidence.assessment import assess
 from gnnsync.methods.robust.costs import auto_costs
 from gnnsync.methods.robust.cycles.certificate import certified_estimate, certify
 from gnnsync.methods.robust.geometric.growth import grow_from_cores
@@ -95,7 +95,10 @@ PARTS = (
     "posterior",
     "noisy_nodes",
     "bootstrap",
+    "sparse",
 )
+
+_CHOSEN = "{} has the greatest evidence"
 
 Candidate = tuple[str, MixtureFit]
 Certificate = tuple[FloatArray, BoolArray]
@@ -186,21 +189,22 @@ class Auto(ClassicalMethod):
         final = fit_mixture(graph, angles, dof=fit.dof, like=fit, move=False, max_iterations=1)
         log.debug("auto: %s, eta %.3f, sigma %.3g, dof %g", name, fit.eta, fit.sigma, fit.dof)
         with stage("confidence"):
-            confidence = node_confidence(
+            found = assess(
                 graph,
                 final,
                 rng,
                 evidence=fit.evidence,
                 mass=_mass_near(posterior, angles),
                 resample=self._uses("bootstrap"),
+                improve=self._uses("sparse"),
             )
+        replaced = found.angles is not final.angles and not np.array_equal(found.angles, angles)
+        reason = "samples of the posterior agree best with it" if replaced else _CHOSEN.format(name)
         return replace(
             _so_far(name, fit),
-            angles=angles,
+            **found.fields,
             converged=fit.converged and (posterior is None or posterior.converged),
-            stop_reason=f"{name} has the greatest evidence",
-            edge_confidence=final.edge_confidence,
-            node_confidence=confidence,
+            stop_reason=reason,
             diagnostics=_diagnostics(fit, posterior),
         )
 

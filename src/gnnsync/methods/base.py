@@ -112,6 +112,7 @@ class Estimate:
     diagnostics: dict[str, float] = field(default_factory=dict)
     node_confidence: FloatArray | None = None
     node_deviation: FloatArray | None = None
+    edge_precision: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,7 @@ class ClassicalMethod:
             edge_confidence=whole.edge_confidence,
             node_confidence=whole.node_confidence,
             node_deviation=whole.node_deviation,
+            edge_precision=whole.edge_precision,
             converged=all(e.converged for e in estimates),
             iterations=max((e.iterations for e in estimates), default=0),
             stop_reason=reason,
@@ -184,7 +186,7 @@ class ClassicalMethod:
         confidence = np.ones(graph.num_edges)
         # A node alone in its component is its own reference, and always right.
         right = np.ones(graph.num_nodes)
-        deviation = np.zeros((graph.num_nodes, k))
+        deviation, precision = np.zeros((graph.num_nodes, k)), np.zeros((graph.num_edges, k))
         estimates = []
         parts = _split(graph)
         plan({_label(number): part.num_edges for number, (_, _, part) in enumerate(parts)})
@@ -197,6 +199,8 @@ class ClassicalMethod:
                 right[nodes] = found.node_confidence
             if found.node_deviation is not None:
                 deviation[nodes] = found.node_deviation
+            if found.edge_precision is not None:
+                precision[edges] = found.edge_precision
             estimates.append(found)
         # Largest first: its diagnostics are the ones reported.
         estimates.sort(key=lambda e: len(e.angles), reverse=True)
@@ -207,6 +211,7 @@ class ClassicalMethod:
             edge_confidence=confidence,
             node_confidence=right if stated and estimates else None,
             node_deviation=deviation if measured and estimates else None,
+            edge_precision=precision if measured and estimates else None,
         )
         return whole, estimates
 
@@ -229,6 +234,7 @@ class ClassicalMethod:
             edge_confidence=None,  # the method's own were for the angles before refinement
             node_confidence=None,
             node_deviation=None,
+            edge_precision=None,
             stop_reason=f"{found.stop_reason}; then {self.refine} projected gradient steps",
         )
 
@@ -241,6 +247,7 @@ def _without_redundancy(graph: MeasurementGraph, found: Estimate) -> Estimate:
         found,
         node_confidence=np.full_like(right, np.nan) if nothing and right is not None else right,
         node_deviation=None if deviation is None else np.full_like(deviation, np.nan),
+        edge_precision=None,
         diagnostics={
             name: value for name, value in found.diagnostics.items() if name not in _OF_NOISE
         },

@@ -16,7 +16,7 @@ from gnnsync.methods.robust.belief.propagation import (
     final_angles,
     propagate,
 )
-from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.confidence.assessment import assess
 from gnnsync.methods.robust.initialisation import initial_angles
 from gnnsync.methods.robust.noise.local_search import local_search
 from gnnsync.methods.robust.noise.mixture import fit_mixture
@@ -79,13 +79,11 @@ class Belief(ClassicalMethod):
         mass = posterior.mass_near(angles, NODE_TOLERANCE).prod(axis=1)
         converged = posterior.converged
         with stage("confidence"):
-            confidence = node_confidence(graph, final, rng, evidence=fit.evidence, mass=mass)
+            assessed = assess(graph, final, rng, evidence=fit.evidence, mass=mass)
         return Estimate(
-            angles,
+            **assessed.fields,
             converged=converged,
             iterations=posterior.sweeps,
             stop_reason="messages converged" if converged else iteration_limit(posterior.sweeps),
-            edge_confidence=final.edge_confidence,
-            node_confidence=confidence,
             diagnostics={"eta": fit.eta, "sigma": fit.sigma, "evidence": fit.evidence},
         )

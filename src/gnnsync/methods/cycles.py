@@ -9,7 +9,7 @@ import numpy as np
 from gnnsync.errors import check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.confidence.assessment import assess
 from gnnsync.methods.robust.cycles.certificate import certified_estimate, certify
 from gnnsync.methods.robust.noise.local_search import local_search
 from gnnsync.methods.spectral import SpectralRN
@@ -54,11 +54,9 @@ class Cycles(ClassicalMethod):
         start = SpectralRN().estimate(graph, k, rng).angles.reshape(-1, k)
         fit = local_search(graph, start)
         return Estimate(
-            fit.angles,
+            **assess(graph, fit, rng).fields,
             converged=fit.converged,
             iterations=fit.iterations,
             stop_reason="no certificate: local search from the spectral solution",
-            edge_confidence=fit.edge_confidence,
-            node_confidence=node_confidence(graph, fit, rng),
             diagnostics={"certified": 0.0, "eta": fit.eta, "sigma": fit.sigma},
         )

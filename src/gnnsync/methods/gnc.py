@@ -13,7 +13,7 @@ from gnnsync.linalg.eigen import top_eigenvectors
 from gnnsync.linalg.laplacian import gauss_newton_step
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.confidence.assessment import assess
 from gnnsync.methods.robust.initialisation import initial_angles, trusted_part
 from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
 from gnnsync.typing import FloatArray
@@ -75,14 +75,12 @@ class GNC(ClassicalMethod):
         plan(_COSTS)
         fit = self.fit(graph, k, rng)
         with stage("confidence"):
-            confidence = node_confidence(graph, fit, rng)
+            assessed = assess(graph, fit, rng)
         return Estimate(
-            fit.angles,
+            **assessed.fields,
             converged=fit.converged,
             iterations=fit.iterations,
             stop_reason="EM converged" if fit.converged else iteration_limit(fit.iterations),
-            edge_confidence=fit.edge_confidence,
-            node_confidence=confidence,
             diagnostics={"eta": fit.eta, "sigma": fit.sigma, "evidence": fit.evidence},
         )
 

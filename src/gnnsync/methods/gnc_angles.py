@@ -21,7 +21,7 @@ import numpy as np
 from gnnsync.errors import GraphError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.robust.closures.averaging import averaged_confidence
+from gnnsync.methods.robust.closures.averaging import averaged_fit
 from gnnsync.methods.robust.closures.consensus import reach_consensus
 from gnnsync.methods.robust.closures.core import admit_tight
 from gnnsync.methods.robust.closures.density import posterior, relative_density
@@ -103,14 +103,16 @@ class GNCAngles(ClassicalMethod):
         weight = believed_weight(problem, (fit.probability > 0.5).astype(float))
         angles = _final_angles(problem, fit.angles, graph.edge_weight * weight)
         several = fits if len(problem.closures) < FEW_CLOSURES else fits[:1]
-        edge_confidence, node_confidence = averaged_confidence(problem, several, angles)
+        averaged = averaged_fit(problem, several, angles)
         return Estimate(
             angles,
             converged=fit.converged,
             iterations=fit.iterations,
             stop_reason=_reason(fit),
-            edge_confidence=edge_confidence,
-            node_confidence=node_confidence,
+            edge_confidence=averaged.edge_confidence,
+            node_confidence=averaged.node_confidence,
+            node_deviation=averaged.node_deviation,
+            edge_precision=averaged.edge_precision,
             diagnostics={
                 "sigma": fit.scales.closure,
                 "sigma_trusted": fit.scales.trusted,

@@ -11,7 +11,7 @@ from gnnsync.methods.robust import LARGE_GRAPH_EDGES
 from gnnsync.methods.robust.belief.messages import point_estimates
 from gnnsync.methods.robust.belief.open_nodes import open_nodes_posterior
 from gnnsync.methods.robust.belief.propagation import Posterior, final_angles, propagate
-from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.confidence.assessment import assess
 from gnnsync.methods.robust.cycles.certificate import certified_estimate, certify
 from gnnsync.methods.robust.geometric.rotation import rotate_regions
 from gnnsync.methods.robust.noise.local_search import local_search
@@ -99,16 +99,12 @@ def _finished(
     angles, mass = _final_angles(graph, fit, found)
     final = fit_mixture(graph, angles, like=fit, move=False, max_iterations=_FINAL_ITERATIONS)
     doubtful = fit.evidence < _DOUBTFUL_EVIDENCE * fit.angles.size
-    confidence = node_confidence(
-        graph, final, rng, evidence=fit.evidence, mass=mass, resample=doubtful
-    )
+    assessed = assess(graph, final, rng, evidence=fit.evidence, mass=mass, resample=doubtful)
     return Estimate(
-        angles,
+        **assessed.fields,
         converged=fit.converged,
         iterations=found.sweeps + fit.iterations,
         stop_reason="the network, then EM",
-        edge_confidence=final.edge_confidence,
-        node_confidence=confidence,
         diagnostics={"eta": fit.eta, "sigma": fit.sigma, "evidence": fit.evidence},
     )
 

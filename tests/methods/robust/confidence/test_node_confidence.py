@@ -195,7 +195,7 @@ def test_files_have_the_confidence_if_it_is_stated(method, tmp_path):
         assert "node_confidence" not in content
         assert "node_confidence" not in arrays
         return
-    assert list(rows[0]) == ["node", "angle", "component", "confidence"]
+    assert list(rows[0]) == ["node", "angle", "component", "confidence", "deviation"]
     np.testing.assert_allclose([float(r["confidence"]) for r in rows], solution.node_confidence)
     np.testing.assert_array_equal(content["node_confidence"], solution.node_confidence)
     np.testing.assert_array_equal(arrays["node_confidence"], solution.node_confidence)

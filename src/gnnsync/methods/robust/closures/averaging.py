@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import ndtr
 
@@ -12,10 +14,20 @@ from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import FloatArray
 
 
-def averaged_confidence(
+@dataclass(frozen=True, eq=False)
+class AveragedFit:
+    """What several fits say together; names and shapes as in `Solution`, for one group."""
+
+    edge_confidence: FloatArray
+    node_confidence: FloatArray
+    node_deviation: FloatArray
+    edge_precision: FloatArray
+
+
+def averaged_fit(
     problem: ClosureProblem, fits: list[ClosureFit], angles: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Probability (m,) that each edge is an inlier, and (n,) that each angle is right.
+) -> AveragedFit:
+    """Probability that each edge is an inlier and that each angle is right, and its deviation.
 
     Fits count by their evidence (Bayesian model averaging). In each the errors are normal, with the
     covariance of the least-squares problem in which an edge believed with probability p has p times
@@ -23,16 +35,19 @@ def averaged_confidence(
 
     Args:
         problem: the closures.
-        fits: at least one.
+        fits: at least one, the best first; the precisions are those of it.
         angles: (n,) the final angles.
     """
     evidence = np.array([fit.evidence for fit in fits])
     share = np.exp(evidence - evidence.max())
     share /= share.sum()
     edges, nodes = np.zeros(problem.graph.num_edges), np.zeros(problem.graph.num_nodes)
+    square, precisions = np.zeros(problem.graph.num_nodes), []
     factor = problem.factor()
     for fit, part in zip(fits, share, strict=True):
-        factor.update(believed_weight(problem, fit.probability) / fit.scales.variance(problem))
+        variance = fit.scales.variance(problem) if fit.variance is None else fit.variance
+        precisions.append(believed_weight(problem, fit.probability) / variance)
+        factor.update(precisions[-1])
         deviation = np.sqrt(np.maximum(factor.variance(), np.finfo(float).tiny))
         gap = fit.angles - angles
         gap = wrap(gap - np.angle(np.exp(1j * gap).mean()))
@@ -40,4 +55,10 @@ def averaged_confidence(
         right -= ndtr((-NODE_TOLERANCE - gap) / deviation)
         edges += part * fit.probability
         nodes += part * right
-    return np.clip(edges, 0.0, 1.0), np.clip(nodes, 0.0, 1.0)
+        square += part * (deviation**2 + gap**2)
+    return AveragedFit(
+        np.clip(edges, 0.0, 1.0),
+        np.clip(nodes, 0.0, 1.0),
+        np.sqrt(square)[:, None],
+        precisions[0][:, None],
+    )

@@ -52,6 +52,7 @@ class ClosureFit:
         iterations: how many.
         converged: whether the probabilities stopped changing.
         admitted: (c,) closures whose prediction was tight enough to judge; all after `fit`.
+        variance: (m,) of the noise of each edge, after `fit`.
     """
 
     angles: FloatArray
@@ -61,6 +62,7 @@ class ClosureFit:
     iterations: int = 0
     converged: bool = False
     admitted: BoolArray | None = None
+    variance: FloatArray | None = None
 
 
 def fit_closures(
@@ -217,4 +219,10 @@ def _with_evidence(
     wrong = min(1.0 - inlier[problem.closures].mean(), _MOST_WRONG) if len(problem.closures) else 0
     prior = _PRIOR_RIGHT * np.log1p(-wrong)
     volume = 0.5 * ((problem.graph.num_nodes - 1) * np.log(TWO_PI) - factor.log_determinant())
-    return replace(fit, angles=angles, evidence=float(terms.sum() + volume + prior))
+    return replace(
+        fit,
+        angles=angles,
+        evidence=float(terms.sum() + volume + prior),
+        # Noisy trusted edges have a larger one than the scales say.
+        variance=fit.scales.variance(problem) / np.where(inlier, precision, 1.0),
+    )

@@ -43,11 +43,9 @@ def independent_noise_error(
     """Standard deviation (n,) of the angles relative to the mean of the nodes `main` (n,).
 
     Least squares is linear in the noise: noise of variance σ²/w sampled on every edge of weight w
-    (m,) moves the angles as much as other noise of the same size. For Student's t with ν degrees
-    of freedom σ² is multiplied by (ν + 3)/(ν + 1), the inverse of its Fisher information.
+    (m,) moves the angles as much as other noise of the same size; see `location_variance`.
     """
-    heavy = 1.0 if np.isinf(fit.dof) or fit.dof == LAPLACE else (fit.dof + 3.0) / (fit.dof + 1.0)
-    sigma = max(fit.sigma, SIGMA_FLOOR) * np.sqrt(heavy)
+    sigma = np.sqrt(location_variance(fit))
     if graph.num_edges > LARGE_GRAPH_EDGES:
         count = np.bincount(graph.edge_index.ravel(), np.tile(weight, 2), graph.num_nodes)
         return np.asarray(sigma * np.sqrt(2.0 / np.maximum(count, _LEAST_INLIERS)))
@@ -61,6 +59,15 @@ def independent_noise_error(
         moved = _solve(operator, trust, noise)
         square += (moved - moved[main].mean()) ** 2
     return np.sqrt(square / _SAMPLES) + SIGMA_FLOOR
+
+
+def location_variance(fit: MixtureFit) -> float:
+    """Variance that an edge of mean weight contributes to an angle: inverse Fisher information.
+
+    σ² for normal noise and for Laplace's law of scale σ, σ²(ν + 3)/(ν + 1) for Student's t.
+    """
+    heavy = 1.0 if np.isinf(fit.dof) or fit.dof == LAPLACE else (fit.dof + 3.0) / (fit.dof + 1.0)
+    return heavy * max(fit.sigma, SIGMA_FLOOR) ** 2
 
 
 def shared_noise_error(

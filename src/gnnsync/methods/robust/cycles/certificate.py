@@ -9,7 +9,7 @@ import numpy as np
 from gnnsync.angles import reduce_angle
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.base import Estimate
-from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.confidence.assessment import assess
 from gnnsync.methods.robust.cycles.paths import (
     Arcs,
     Paths,
@@ -83,12 +83,10 @@ def certified_estimate(
     placed = place_open_nodes(graph, fit, known)
     final = fit_mixture(graph, placed, like=fit, move=False, max_iterations=1)
     return Estimate(
-        placed,
+        **assess(graph, final, rng).fields,
         converged=True,
         iterations=fit.iterations,
         stop_reason="no more nodes certified",
-        edge_confidence=final.edge_confidence,
-        node_confidence=node_confidence(graph, final, rng),
         diagnostics={"certified": float(known.mean()), "eta": fit.eta, "sigma": fit.sigma},
     )
 
