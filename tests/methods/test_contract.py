@@ -157,7 +157,8 @@ def test_components_and_isolated_nodes(name):
     assert angular_mse(solution.angles[: gap - 1], first.angles) < 1e-8
     assert angular_mse(solution.angles[gap:], second.angles) < 1e-8
     assert solution.diagnostics["components_solved"] == 2
-    assert solution.edge_confidence.min() > 1 - 1e-6
+    # One triangle that closes is no certainty.
+    assert solution.edge_confidence.min() > 0.99
 
 
 @dataclass(frozen=True)

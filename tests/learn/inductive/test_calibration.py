@@ -43,6 +43,8 @@ def test_what_is_stated_is_found_on_average(polish):
     for number in range(30):
         graph = numbered_graph(GraphLaw(nodes=(30, 120), groups={1: 3, 2: 1}), 913, number)
         solution = GNNSyncInductive(polish=polish)(graph, graph.angles.shape[1])
+        if np.isnan(solution.node_confidence).any():
+            continue  # too few cycles to say
         error = aligned_error(solution.angles, graph.angles).max(axis=1)
         stated.append(solution.node_confidence.mean())
         right.append((error < NODE_TOLERANCE).mean())

@@ -66,7 +66,8 @@ def assess(
     """
     kernel = sparse_kernel(graph) if fit.share.size == 1 else None
     if kernel is not None:
-        return _from_samples(graph, fit, sample_angles(graph, kernel, rng), improve)
+        samples = sample_angles(graph, kernel, rng, start=fit.edge_confidence > 0.5)
+        return _from_samples(graph, fit, samples, improve)
     right = confidence_of_parts(graph, fit, rng, evidence=evidence, mass=mass, resample=resample)
     precision = _precision(graph, fit)
     variance = [angle_variance(graph, column, rng) for column in precision.T]

@@ -53,6 +53,7 @@ def sample_inliers(
     *,
     seen: tuple[float, float] = (0.0, 0.0),
     sigma: float | None = None,
+    start: BoolArray | None = None,
     replicas: int = 32,
     burn_in: int = 30,
     kept: int = 8,
@@ -70,6 +71,7 @@ def sample_inliers(
         rng: source of randomness.
         seen: numbers of outliers and of inliers among further edges, which tell about η.
         sigma: the scale of the noise, if it is known.
+        start: (c,) chains that are inliers at first in three of four replicas; none elsewhere.
         replicas: number of samplers that run side by side.
         burn_in: sweeps before the first sample.
         kept: samples of each replica.
@@ -77,6 +79,9 @@ def sample_inliers(
     """
     prior = PRIOR[0] + seen[0], PRIOR[1] + seen[1]
     state = _State(kernel, replicas, rng, prior, sigma)
+    if start is not None:
+        for chain in np.flatnonzero(start & (kernel.doubted > 0)).tolist():
+            state.put(chain, state.inlier[:, chain] | (np.arange(replicas) % 4 > 0))
     samples = []
     for sweep in range(burn_in + kept * thin):
         probability = state.sweep()
@@ -117,7 +122,7 @@ class _State:
         self.sigma = rng.choice(middle, replicas)
         # Trusted chains are inliers from the beginning, along a tree of them and then the rest.
         for chain in np.flatnonzero(kernel.doubted == 0).tolist():
-            self._put(chain, np.ones(replicas, dtype=bool))
+            self.put(chain, np.ones(replicas, dtype=bool))
 
     def sweep(self) -> FloatArray:
         """Resample every chain once, then η and σ; the probability (r, c) of each chain."""
@@ -143,7 +148,7 @@ class _State:
         right = self.kernel.doubted[chain] * np.log1p(-self.eta)
         odds = right - np.log(-np.expm1(right)) + closed
         probability = np.asarray(expit(odds))
-        self._put(chain, self.rng.random(len(odds)) < probability)
+        self.put(chain, self.rng.random(len(odds)) < probability)
         return probability
 
     def _closure(self, chain: int) -> tuple[FloatArray, FloatArray]:
@@ -164,7 +169,7 @@ class _State:
         )
         return wrap(error), np.where(joined, spread / rest + own, np.inf)
 
-    def _put(self, chain: int, inlier: BoolArray) -> None:
+    def put(self, chain: int, inlier: BoolArray) -> None:
         """Set the chain (r,) and bring the covariance of the replicas that change up to date."""
         changed = np.flatnonzero(inlier != self.inlier[:, chain])
         if not len(changed):

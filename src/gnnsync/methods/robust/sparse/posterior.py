@@ -22,8 +22,9 @@ from gnnsync.typing import BoolArray, FloatArray, IntArray
 # Expected share of right nodes below which no rotation is common to most of them: which nodes are
 # right depends on the rotation that is chosen, and is unknown.
 LEAST_COMMON = 0.85
-# Largest kernel that is sampled: junctions and chains. About a second.
-MOST_JUNCTIONS, MOST_CHAINS = 80, 250
+# Largest kernel that is sampled: junctions, chains, and chains per junction. About a second; with
+# more of them the sampler stays too long where it began.
+MOST_JUNCTIONS, MOST_CHAINS, _MOST_PER_JUNCTION = 80, 150, 2.0
 # Edges of a graph whose kernel is looked for at all.
 _MOST_EDGES = 20_000
 # Samples of the angles, fewer where all together would exceed _EDGES edges.
@@ -51,7 +52,8 @@ def small_kernel(graph: MeasurementGraph) -> Kernel | None:
         return None
     kernel = series_kernel(graph)
     small = kernel.num_nodes <= MOST_JUNCTIONS and kernel.num_chains <= MOST_CHAINS
-    return kernel if small else None
+    sparse = kernel.num_chains <= _MOST_PER_JUNCTION * kernel.num_nodes
+    return kernel if small and sparse else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +106,7 @@ def sample_angles(
     *,
     seen: tuple[float, float] = (0.0, 0.0),
     sigma: float | None = None,
+    start: BoolArray | None = None,
 ) -> AngleSamples:
     """Samples of the posterior of a connected graph, k = 1, by `sample_inliers`.
 
@@ -116,8 +119,13 @@ def sample_angles(
         rng: source of randomness.
         seen: numbers of outliers and of inliers among further edges.
         sigma: scale of the noise of an edge of mean weight, if it is known; else it is sampled.
+        start: (m,) edges that are inliers at first in most replicas, as of a fit.
     """
-    found = sample_inliers(kernel, rng, seen=seen, sigma=sigma)
+    if start is not None and kernel.num_chains:
+        on_cycle = kernel.chain >= 0
+        wrong = np.bincount(kernel.chain[on_cycle & ~start], minlength=kernel.num_chains)
+        start = wrong == 0
+    found = sample_inliers(kernel, rng, seen=seen, sigma=sigma, start=start)
     most = int(np.clip(_EDGES // graph.num_edges, _FEWEST_SAMPLES, _MOST_SAMPLES))
     chosen = rng.choice(len(found.eta), min(most, len(found.eta)), replace=False)
     inlier = _edge_samples(graph, kernel, found, chosen, rng)
