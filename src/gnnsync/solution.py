@@ -27,7 +27,15 @@ SURE = 0.95
 # Levels of the residual quantiles in the summary.
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99)
 # Figures of `summarize` that are angles: `gnnsync.units.in_unit` converts them, at any depth.
-ANGLE_FIGURES = ("residual_quantiles", "inlier_noise", "node_deviation", "offset", "residual")
+ANGLE_FIGURES = (
+    "residual_quantiles",
+    "inlier_noise",
+    "node_deviation",
+    "offset",
+    "residual",
+    "difference",
+    "deviation",
+)
 # Measurements that the summary lists as the worst.
 WORST_EDGES = 5
 # Residuals (radians) up to this are rounding.

@@ -35,3 +35,11 @@ def test_bridges_are_counted_and_the_worst_edges_listed(make_multigraph):
     turned = in_unit(summarize(graph, solution), DEGREES, ANGLE_FIGURES)
     degrees = summary_text(turned | REST)
     assert "residual -57.3°" in degrees
+
+
+def test_a_second_set_of_angles_is_hinted_at():
+    graph = gnnsync.MeasurementGraph.from_edges("abc", "bca", [0.5, 2.0, -2.5])
+    found = {"explained": 0.94, "second": 0.4, "gain": 3.0}
+    text = text_of(graph, gnnsync.solve(graph), second_set=found)
+    assert "k = 2 explains 94% of the edges; try --k 2" in text
+    assert "try --k 2" not in text_of(graph, gnnsync.solve(graph), second_set=None)

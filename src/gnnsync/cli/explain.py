@@ -1,4 +1,4 @@
-"""The measurement that `--explain EDGE` asks for."""
+"""The measurement that `--explain EDGE` asks for, and the nodes of `--between A,B`."""
 
 from __future__ import annotations
 
@@ -18,18 +18,32 @@ def find_edge(graph: MeasurementGraph, text: str) -> int:
         if int(text) < graph.num_edges:
             return int(text)
         raise ParameterError("--explain", text, f"an edge from 0 to {graph.num_edges - 1}")
+    pair = _two_nodes(graph, text)
+    if pair is None:
+        raise ParameterError("--explain", text, "two node names I,J or the number of an edge")
+    found = np.isin(graph.edge_index, pair).all(axis=0)
+    edges = np.flatnonzero(found).tolist() if pair[0] != pair[1] else []
+    if len(edges) == 1:
+        return int(edges[0])
+    numbers = f"one of the numbers {', '.join(map(str, edges))} of the edges between them"
+    raise ParameterError("--explain", text, numbers if edges else "two nodes that an edge joins")
+
+
+def find_pair(graph: MeasurementGraph, text: str) -> tuple[int, int]:
+    """Numbers of the two different nodes `A,B` that `--between` names."""
+    pair = _two_nodes(graph, text)
+    if pair is None or pair[0] == pair[1]:
+        raise ParameterError("--between", text, "the names of two different nodes, A,B")
+    return pair
+
+
+def _two_nodes(graph: MeasurementGraph, text: str) -> tuple[int, int] | None:
+    """Numbers of the two nodes that `text` names with a comma between; None if it does not."""
     number = {str(name): i for i, name in enumerate(graph.names)}
     # A name may have a comma itself.
     places = [at for at, mark in enumerate(text) if mark == ","]
     pairs = [(text[:at].strip(), text[at + 1 :].strip()) for at in places]
     for first, second in pairs:
         if first in number and second in number:
-            ends = {number[first], number[second]}
-            found = np.isin(graph.edge_index, list(ends)).all(axis=0)
-            edges = np.flatnonzero(found).tolist() if len(ends) == 2 else []
-            if len(edges) == 1:
-                return int(edges[0])
-            numbers = f"one of the numbers {', '.join(map(str, edges))} of the edges between them"
-            allowed = numbers if edges else "two nodes that an edge joins"
-            raise ParameterError("--explain", text, allowed)
-    raise ParameterError("--explain", text, "two node names I,J or the number of an edge")
+            return number[first], number[second]
+    return None

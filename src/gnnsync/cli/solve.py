@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from gnnsync.anchors import parse_fixed
+from gnnsync.cli.between import differences
 from gnnsync.cli.errors import exit_code
-from gnnsync.cli.explain import find_edge
+from gnnsync.cli.explain import find_edge, find_pair
 from gnnsync.cli.poses import solve_pose_file
 from gnnsync.cli.progress import messages_on_stderr, print_summary, reading, working
 from gnnsync.cli.solve_options import check_outputs, known_angles, output_unit, solve_parser
@@ -24,6 +28,7 @@ from gnnsync.io.solution_file import write_angles
 from gnnsync.io.source import STDIN, Source
 from gnnsync.io.titles import parse_columns
 from gnnsync.methods.anchoring.held import Anchored
+from gnnsync.methods.robust.second_set import find_second_set
 from gnnsync.solution import ANGLE_FIGURES, Solution, summarize
 from gnnsync.solve import check_time_limit, find_method, method_names
 from gnnsync.units import in_unit
@@ -69,6 +74,7 @@ def _solve(arguments: argparse.Namespace) -> None:
         )
     seconds_read = time.perf_counter() - start
     explained = None if arguments.explain is None else find_edge(graph, arguments.explain)
+    pairs = [find_pair(graph, text) for text in arguments.between or []]
     unit = output_unit(arguments)
     method = find_method(arguments.method)
     anchors = known_angles(arguments)
@@ -79,7 +85,10 @@ def _solve(arguments: argparse.Namespace) -> None:
     with working(title, arguments.time_limit):
         solution = method(graph, arguments.k, seed=arguments.seed)
     summary = {"file": arguments.file, "method": arguments.method}
-    summary |= in_unit(summarize(graph, solution), unit, ANGLE_FIGURES)
+    figures = summarize(graph, solution) | {"between": differences(graph, solution, pairs)}
+    summary |= in_unit(figures, unit, ANGLE_FIGURES)
+    second = find_second_set(graph, solution, np.random.default_rng(arguments.seed))
+    summary["second_set"] = None if second is None else asdict(second)
     summary["trusted"] = int(graph.edge_trusted.sum())
     summary["anchors"] = int(solution.diagnostics.get("anchors", 0))
     summary["anchors_contradicted"] = int(solution.diagnostics.get("anchors_contradicted", 0))

@@ -122,6 +122,13 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
     add("--plot", metavar="FILE", help="write a figure of the solution to .png, .pdf or .svg")
     add("--json", action="store_true", help="print the summary as one JSON object")
     add(
+        "--between",
+        metavar="A,B",
+        action="append",
+        help="add the difference of the angles of two nodes, with its standard deviation and the "
+        "probability that both are right; may be repeated",
+    )
+    add(
         "--explain",
         metavar="EDGE",
         help="print the cycles for and against an edge, given by two nodes I,J or by its number",
@@ -152,6 +159,8 @@ def check_outputs(arguments: argparse.Namespace, whole_poses: bool) -> None:
         raise ParameterError("--k", arguments.k, "1 for whole poses; or add --headings-only")
     if arguments.output == STDIN and arguments.json:
         raise ParameterError("--output", STDIN, "a file with --json, whose summary is printed")
+    if whole_poses and arguments.between:
+        raise ParameterError("--between", arguments.between[0], "used with --headings-only")
     if arguments.explain is not None and arguments.json:
         raise ParameterError("--explain", arguments.explain, "used without --json")
     if arguments.plot and Path(arguments.plot).suffix.lower() not in _FIGURE_ENDINGS:

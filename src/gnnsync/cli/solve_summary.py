@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gnnsync.cli.between import between_lines
 from gnnsync.solution import NODE_TOLERANCE, SURE
 from gnnsync.units import UNITS
 
@@ -24,11 +25,12 @@ def summary_text(summary: dict[str, Any]) -> str:
         "outliers": _noise_text(summary),
         "confidence": _confidence_text(summary),
         "deviation": _deviation_text(summary),
+        "hint": _second_set_text(summary),
         "time": f"{summary['seconds_read']:.2f} s to read, "
         f"{summary['seconds_solve']:.2f} s to solve",
     }
     text = [f"{name:<11} {value}" for name, value in lines.items() if value is not None]
-    return "\n".join([*text, *_worst_lines(summary)])
+    return "\n".join([*text, *_worst_lines(summary), *between_lines(summary)])
 
 
 def angle_text(value: float, summary: dict[str, Any]) -> str:
@@ -82,6 +84,13 @@ def _deviation_text(summary: dict[str, Any]) -> str | None:
     if summary["node_deviation"] is None:
         return None
     return f"{angle_text(summary['node_deviation'], summary)} for the median of the nodes"
+
+
+def _second_set_text(summary: dict[str, Any]) -> str | None:
+    second = summary.get("second_set")
+    if second is None:
+        return None
+    return f"k = 2 explains {second['explained']:.0%} of the edges; try --k 2"
 
 
 def _worst_lines(summary: dict[str, Any]) -> list[str]:

@@ -84,14 +84,17 @@ class LaplacianFactor:
 
         With Z the inverse of L_w without the node held at 0: Z[i, i] - 2 (Z1)[i]/n + 1ᵀZ1/n².
         """
-        n = len(self._free)
-        own = np.zeros(n)
-        if self._solver is None:
-            return own
-        lower, diagonal, place = self._factors
-        own[self._free] = self._pattern.entries(lower.data, diagonal)[1][place]
+        n, own = len(self._free), self.grounded_variance()
         mean = self.solve(np.ones(n)) / n
         return own - 2.0 * mean + mean.mean()
+
+    def grounded_variance(self) -> FloatArray:
+        """Variance (n,) of each x[i] about that of the first node of its component, held at 0."""
+        own = np.zeros(len(self._free))
+        if self._solver is not None:
+            lower, diagonal, place = self._factors
+            own[self._free] = self._pattern.entries(lower.data, diagonal)[1][place]
+        return own
 
     def log_determinant(self) -> float:
         """Logarithm of the determinant of L_w without the rows of the nodes held at 0."""

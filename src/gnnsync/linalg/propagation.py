@@ -10,7 +10,7 @@ from gnnsync.linalg.factor import LaplacianFactor
 from gnnsync.linalg.laplacian import laplacian_solve, least_squares_shift
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.topology import component_labels
-from gnnsync.typing import BoolArray, FloatArray, IntArray
+from gnnsync.typing import BoolArray, FloatArray
 
 # Graphs of at most this many nodes are inverted as dense matrices: a fifth of a second.
 _DENSE_NODES = 800
@@ -56,7 +56,7 @@ def angle_variance(
     position[nodes] = np.arange(len(nodes))
     kept = np.flatnonzero(usable & inside[graph.src])
     within = MeasurementGraph(position[graph.edge_index[:, kept]], graph.offset[kept], len(nodes))
-    known = None if held is None else held[nodes]
+    known = None if held is None or not held.any() else held[nodes]
     found = np.full(graph.num_nodes, np.nan)
     found[nodes] = np.maximum(_variance(within, precision[kept], known, rng), 0.0)
     return found
@@ -102,26 +102,26 @@ def _variance(
 ) -> FloatArray:
     """Variance (n,) in a graph whose edges all have a precision (m,)."""
     n, m = graph.num_nodes, graph.num_edges
-    free = None if held is None or not held.any() else np.flatnonzero(~held)
     if n <= _DENSE_NODES:
-        return _dense(graph, precision, free)
-    if free is None and m <= _SPARSE_DEGREE * n and n <= _SPARSE_NODES:
-        return LaplacianFactor(graph.edge_index, graph.components, precision).variance()
-    if free is not None or m > _MOST_EDGES:
-        both = np.tile(precision, 2)
-        own = 1.0 / np.bincount(graph.edge_index.ravel(), both, n)
-        return own if held is None else np.where(held, 0.0, own)
-    return _sampled(graph, precision, rng)
+        return _dense(graph, precision, held)
+    first = held is not None and bool(held[0]) and held.sum() == 1
+    if (held is None or first) and m <= _SPARSE_DEGREE * n and n <= _SPARSE_NODES:
+        factor = LaplacianFactor(graph.edge_index, graph.components, precision)
+        return factor.variance() if held is None else factor.grounded_variance()
+    if m <= _MOST_EDGES and (held is None or held.sum() == 1):
+        return _sampled(graph, precision, held, rng)
+    own = 1.0 / np.bincount(graph.edge_index.ravel(), np.tile(precision, 2), n)
+    return own if held is None else np.where(held, 0.0, own)
 
 
-def _dense(graph: MeasurementGraph, precision: FloatArray, free: IntArray | None) -> FloatArray:
+def _dense(graph: MeasurementGraph, precision: FloatArray, held: BoolArray | None) -> FloatArray:
     n = graph.num_nodes
     matrix = np.zeros((n, n))
     for a, b in ((graph.src, graph.dst), (graph.dst, graph.src)):
         np.add.at(matrix, (a, b), -precision)
     matrix[np.arange(n), np.arange(n)] = -matrix.sum(axis=1)
-    if free is not None:
-        found = np.zeros(n)
+    if held is not None:
+        free, found = np.flatnonzero(~held), np.zeros(n)
         found[free] = np.linalg.inv(matrix[np.ix_(free, free)]).diagonal()
         return found
     # With a constant added, the Laplacian is invertible and its inverse differs by a constant.
@@ -130,7 +130,10 @@ def _dense(graph: MeasurementGraph, precision: FloatArray, free: IntArray | None
 
 
 def _sampled(
-    graph: MeasurementGraph, precision: FloatArray, rng: np.random.Generator
+    graph: MeasurementGraph,
+    precision: FloatArray,
+    held: BoolArray | None,
+    rng: np.random.Generator,
 ) -> FloatArray:
     operator, square = EdgeOperator(graph), np.zeros(graph.num_nodes)
     for _ in range(_SAMPLES):
@@ -138,5 +141,5 @@ def _sampled(
         moved = least_squares_shift(
             operator, precision, noise, tol=_SOLVE_ACCURACY, max_iterations=_SOLVE_STEPS
         )
-        square += (moved - moved.mean()) ** 2
+        square += (moved - (moved if held is None else moved[held]).mean()) ** 2
     return square / _SAMPLES

@@ -15,6 +15,7 @@ from gnnsync.errors import check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.laplacian import gauss_newton_step
 from gnnsync.linalg.operator import EdgeOperator
+from gnnsync.linalg.propagation import angle_variance
 from gnnsync.methods.anchoring.contraction import REFERENCE, contract
 from gnnsync.methods.anchoring.contradiction import Contradiction, find_contradictions
 from gnnsync.methods.base import Method
@@ -120,9 +121,15 @@ def _contracted(method: Method, graph: MeasurementGraph, known: FloatArray, seed
         changes["node_confidence"] = np.where(
             np.isfinite(known), 1.0, found.node_confidence[small.node]
         )
-    if found.node_deviation is not None:
-        spread = found.node_deviation[small.node]
-        changes["node_deviation"] = np.where(np.isfinite(known)[:, None], 0.0, spread)
+    if found.edge_precision is not None:
+        # Relative to the anchors, which are one node of the small graph.
+        held = np.arange(small.graph.num_nodes) == REFERENCE
+        own = found.edge_precision[:, 0]
+        variance = angle_variance(small.graph, own, np.random.default_rng(seed), held)
+        precision = np.zeros((graph.num_edges, 1))
+        precision[small.edges, 0] = own
+        changes["edge_precision"] = precision
+        changes["node_deviation"] = np.sqrt(variance)[small.node, None]
     kept = ("converged", "iterations", "stop_reason", "diagnostics")
     return plain.replace(**changes, **{name: getattr(found, name) for name in kept})
 
