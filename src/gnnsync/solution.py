@@ -10,14 +10,16 @@ import numpy as np
 
 from gnnsync.angles import reduce_angle
 from gnnsync.conflicts import Conflicts, edge_sigma, estimate_sigma, find_conflicts
-from gnnsync.errors import GraphError, ParameterError
+from gnnsync.errors import GraphError, ParameterError, check_choice
 from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.propagation import difference_variance
 from gnnsync.metrics import estimate_outliers
+from gnnsync.solution_table import edge_table, node_table
 from gnnsync.typing import FloatArray, IntArray
-from gnnsync.units import RADIANS
+from gnnsync.units import RADIANS, Unit, find_unit
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 # A node counts as recovered if its angle is within this of the truth, in radians (14°).
@@ -172,6 +174,22 @@ class Solution:
             return np.full(self.k, np.nan)
         variance = [difference_variance(graph, own, *ends) for own in self.edge_precision.T]
         return np.sqrt(variance)
+
+    def to_dataframe(self, table: str = "nodes", *, unit: str | Unit = RADIANS) -> pd.DataFrame:
+        """A pandas DataFrame of the nodes (angle, component, confidence) or of the edges.
+
+        The columns are those of the files that `gnnsync solve` writes.
+
+        Args:
+            table: `nodes` or `edges`.
+            unit: of the angles: `radians`, `degrees` or `turns`.
+        """
+        # pandas takes half a second to import, and only this method needs it.
+        import pandas as pd
+
+        makers = {"nodes": node_table, "edges": edge_table}
+        make = makers[check_choice("table", table, makers)]
+        return pd.DataFrame(make(self.check_graph(), self, find_unit(unit)))
 
     def plot(self, graph: MeasurementGraph | None = None) -> Figure:
         """A Matplotlib figure of residuals, angles and edge confidences.

@@ -4,6 +4,7 @@ import csv
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import gnnsync
@@ -154,3 +155,16 @@ def test_known_headings_of_a_pose_graph(tmp_path, monkeypatch, capsys):
     assert "--headings-only" in capsys.readouterr().err
     assert main([*fixed, "--headings-only", "--output", "h.csv"]) == 0
     assert angles("h.csv")["3"] == 1.25
+
+
+def test_parquet_out(degrees):
+    arguments = ["d.csv", "--degrees", "--method", "gpm"]
+    assert main([*arguments, "--output", "a.parquet", "--edges", "e.parquet"]) == 0
+    nodes, edges = pd.read_parquet("a.parquet"), pd.read_parquet("e.parquet")
+    assert nodes["node"].tolist() == ["a", "b", "c"]
+    assert (nodes["angle"][0] - nodes["angle"][1]) % 360 == pytest.approx(12)
+    assert list(edges) == ["src", "dst", "offset", "residual", "confidence", "group"]
+    gnnsync.write_poses(manhattan(20, 1, noise=(0, 0, 0))[0], "r.g2o")
+    assert main(["r.g2o", "--output", "p.parquet", "--edges", "pe.parquet"]) == 0
+    assert list(pd.read_parquet("p.parquet"))[:5] == ["node", "x", "y", "theta", "component"]
+    assert pd.read_parquet("pe.parquet")["accepted"].min() in (0, 1)

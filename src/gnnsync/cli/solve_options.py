@@ -116,9 +116,13 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
     add(
         "--output",
         metavar="FILE",
-        help="write angles or poses to .csv, .json, .npz, or poses to .g2o; - prints CSV",
+        help="write angles or poses to .csv, .parquet, .json, .npz, or poses to .g2o; - prints CSV",
     )
-    add("--edges", metavar="FILE", help="write residual and confidence of each edge as CSV")
+    add(
+        "--edges",
+        metavar="FILE",
+        help="write residual and confidence of each edge as CSV, or as .parquet",
+    )
     add("--plot", metavar="FILE", help="write a figure of the solution to .png, .pdf or .svg")
     add("--json", action="store_true", help="print the summary as one JSON object")
     add(
@@ -167,10 +171,19 @@ def check_outputs(arguments: argparse.Namespace, whole_poses: bool) -> None:
         raise ParameterError(
             "--plot", arguments.plot, f"a file ending in {', '.join(_FIGURE_ENDINGS)}"
         )
+    _check_files(arguments)
+
+
+def _check_files(arguments: argparse.Namespace) -> None:
+    """Check that output files are different, and can be where they are to be."""
     targets = [arguments.output, arguments.edges, arguments.plot]
     files = [os.path.realpath(name) for name in targets if name and name != STDIN]
     if len(set(files)) < len(files):
         raise DataFileError("--output, --edges and --plot must be different files")
     for name in files:
+        if os.path.isdir(name):
+            raise DataFileError(f"{name}: is a directory: give a file")
         if not os.path.isdir(os.path.dirname(name)):
-            raise DataFileError(f"{name}: its folder does not exist")
+            raise DataFileError(f"{name}: its folder does not exist: create it")
+        if arguments.file != STDIN and name == os.path.realpath(arguments.file):
+            raise DataFileError(f"{name}: is the input: give the output another name")

@@ -85,7 +85,9 @@ def _load(source: Source) -> dict[str, Any]:
                 return {"array": loaded}
             return {name: loaded[name] for name in loaded.files}
         except _BROKEN as error:
-            raise source.error(f"is not a valid .npz file ({first_line(error)})") from None
+            raise source.error(
+                f"is not a valid .npz file ({first_line(error)}): write it again"
+            ) from None
 
 
 def _from_arrays(source: Source, arrays: dict[str, Any]) -> MeasurementGraph:

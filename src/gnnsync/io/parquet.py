@@ -62,7 +62,7 @@ def read_parquet(
 
 
 def write_parquet(columns: Mapping[str, Sequence[Any] | np.ndarray], handle: BinaryIO) -> None:
-    """Write columns of equal length by their titles; NaN stays NaN, None is null.
+    """Write columns of equal length by their titles; NaN and None are null.
 
     Node names of several kinds become text.
     """
@@ -75,7 +75,12 @@ def write_parquet(columns: Mapping[str, Sequence[Any] | np.ndarray], handle: Bin
 
 
 def _plain(values: Sequence[Any] | np.ndarray) -> Any:
-    if isinstance(values, np.ndarray):
+    # As above.
+    import pyarrow as pa
+
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+        return pa.array(values, from_pandas=True)  # NaN, an unknown number, becomes null
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
         return values
     listed = list(values)
     kinds = {type(value) for value in listed if value is not None}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -13,14 +11,16 @@ import numpy as np
 
 from gnnsync.errors import DataFileError, check_choice
 from gnnsync.io.files import atomic_output
+from gnnsync.io.parquet import write_parquet
 from gnnsync.io.pose_file import write_poses
-from gnnsync.io.solution_file import known_or, name_array
+from gnnsync.io.solution_file import check_edge_ending, known_or, name_array, write_csv
 from gnnsync.pose_graph import PoseGraph, PoseSolution
 from gnnsync.solution import plain_name
+from gnnsync.solution_table import Table, plain_names
 from gnnsync.typing import FloatArray
 from gnnsync.units import RADIANS, Unit, find_unit
 
-ENDINGS = (".g2o", ".csv", ".json", ".npz")
+ENDINGS = (".g2o", ".csv", ".parquet", ".json", ".npz")
 # What becomes of rejected measurements in a g2o file.
 REJECTED = ("keep", "drop", "mark")
 
@@ -47,7 +47,7 @@ def write_pose_solution(
     Args:
         graph: the pose graph that was solved.
         solution: its poses.
-        path: `.g2o` (vertices and measurements), `.csv`, `.json` or `.npz`.
+        path: `.g2o` (vertices and measurements), `.csv`, `.parquet`, `.json` or `.npz`.
         rejected: in a `.g2o` file, `keep` writes all measurements, `drop` only the accepted ones,
             `mark` the others as comments `# rejected: EDGE_SE2 ...` at the end.
         unit: of the headings; a `.g2o` file is always in radians.
@@ -61,8 +61,10 @@ def write_pose_solution(
         marked = ~solution.accepted if rejected == "mark" else None
         write_poses(kept, path, poses=solution.poses, rejected=marked)
         return
-    with atomic_output(path, "wb" if ending == ".npz" else "w") as handle:
-        if ending == ".csv":
+    with atomic_output(path, "wb" if ending in (".npz", ".parquet") else "w") as handle:
+        if ending == ".parquet":
+            write_parquet(_pose_table(graph, solution, unit), handle)
+        elif ending == ".csv":
             write_pose_table(graph, solution, handle, unit=unit)
         elif ending == ".json":
             json.dump(_content(graph, solution, summary, unit), handle, indent=1, allow_nan=False)
@@ -77,14 +79,17 @@ def write_pose_table(
 
     The heading theta is in `unit`; the confidence is that of the heading.
     """
-    titles = ["node", "x", "y", "theta", "component"]
-    poses = _poses(solution, unit)
-    columns: list[Sequence[object]] = [list(graph.rotations.names), *poses.T.tolist()]
-    columns.append(graph.rotations.components.tolist())
+    write_csv(_pose_table(graph, solution, unit), handle)
+
+
+def _pose_table(graph: PoseGraph, solution: PoseSolution, unit: Unit) -> Table:
+    """Columns node, x, y, theta, component and, if it is estimated, confidence."""
+    table: Table = {"node": plain_names(graph.rotations)}
+    table |= dict(zip(("x", "y", "theta"), _poses(solution, unit).T, strict=True))
+    table["component"] = graph.rotations.components
     if solution.headings.node_confidence is not None:
-        titles.append("confidence")
-        columns.append(known_or(solution.headings.node_confidence, ""))
-    _write_csv(handle, titles, columns)
+        table["confidence"] = solution.headings.node_confidence
+    return table
 
 
 def write_pose_edges(
@@ -94,7 +99,7 @@ def write_pose_edges(
     *,
     unit: str | Unit = RADIANS,
 ) -> None:
-    """Write one CSV line for each measurement.
+    """Write one line for each measurement, as CSV or, by the file's ending, Parquet.
 
     `start` and `end` are the poses i and j; dx, dy, dtheta the measured pose of j seen from i;
     then the residual of each (predicted less measured, in the frame of the measured pose j),
@@ -102,28 +107,27 @@ def write_pose_edges(
     dtheta and its residual are in `unit`.
     """
     solution.headings.check_graph(graph.rotations)
-    names, rotations, unit = graph.rotations.names, graph.rotations, find_unit(unit)
+    names, rotations, unit = plain_names(graph.rotations), graph.rotations, find_unit(unit)
     error = graph.error(solution.poses)
-    columns: list[Sequence[object]] = [
-        [names[i] for i in rotations.dst.tolist()],
-        [names[j] for j in rotations.src.tolist()],
-        *graph.translation.T.tolist(),
-        unit.from_radians(graph.measured_heading).tolist(),
-        *error[:, :2].T.tolist(),
-        unit.from_radians(error[:, 2]).tolist(),
-        rotations.edge_trusted.astype(int).tolist(),
-        known_or(solution.edge_confidence, ""),
-        solution.accepted.astype(int).tolist(),
-    ]
-    titles = ["start", "end", "dx", "dy", "dtheta", "residual_x", "residual_y", "residual_theta"]
-    with atomic_output(path) as handle:
-        _write_csv(handle, [*titles, "trusted", "confidence", "accepted"], columns)
-
-
-def _write_csv(handle: TextIO, titles: list[str], columns: list[Sequence[object]]) -> None:
-    writer = csv.writer(handle, lineterminator="\n")
-    writer.writerow(titles)
-    writer.writerows(zip(*columns, strict=True))
+    table: Table = {
+        "start": names[rotations.dst],
+        "end": names[rotations.src],
+        "dx": graph.translation[:, 0],
+        "dy": graph.translation[:, 1],
+        "dtheta": unit.from_radians(graph.measured_heading),
+        "residual_x": error[:, 0],
+        "residual_y": error[:, 1],
+        "residual_theta": unit.from_radians(error[:, 2]),
+        "trusted": rotations.edge_trusted.astype(int),
+        "confidence": solution.edge_confidence,
+        "accepted": solution.accepted.astype(int),
+    }
+    ending = check_edge_ending(path)
+    with atomic_output(path, "wb" if ending == ".parquet" else "w") as handle:
+        if ending == ".parquet":
+            write_parquet(table, handle)
+        else:
+            write_csv(table, handle)
 
 
 def _poses(solution: PoseSolution, unit: Unit) -> FloatArray:

@@ -1,11 +1,10 @@
-"""Write solutions: angles per node as CSV, JSON or NPZ, residuals per edge as CSV."""
+"""Write solutions: angles per node as CSV, Parquet, JSON or NPZ, residuals per edge as tables."""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -15,11 +14,13 @@ from numpy.typing import NDArray
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.files import atomic_output
+from gnnsync.io.parquet import write_parquet
 from gnnsync.solution import Solution, plain_name
+from gnnsync.solution_table import Table, edge_table, node_table
 from gnnsync.typing import FloatArray
 from gnnsync.units import RADIANS, Unit, find_unit
 
-ENDINGS = (".csv", ".json", ".npz")
+ENDINGS = (".csv", ".json", ".npz", ".parquet")
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
@@ -28,6 +29,11 @@ def check_ending(path: str | os.PathLike[str]) -> str:
     if ending not in ENDINGS:
         raise DataFileError(f"{path}: ends in {ending!r}: must be one of {', '.join(ENDINGS)}")
     return ending
+
+
+def check_edge_ending(path: str | os.PathLike[str]) -> str:
+    """Return the ending of a file of edges: Parquet by its ending, else CSV."""
+    return ".parquet" if Path(path).suffix.lower() == ".parquet" else ".csv"
 
 
 def write_solution(
@@ -45,15 +51,17 @@ def write_solution(
     Args:
         graph: the graph that was solved, for the names of the nodes.
         solution: the angles.
-        path: `.csv`, `.json` or `.npz`.
+        path: `.csv`, `.parquet`, `.json` or `.npz`.
         unit: of the angles and residuals in the file.
         summary: figures to add to a `.json` file.
     """
     ending, unit = check_ending(path), find_unit(unit)
     angles = unit.angles(solution.angles)
-    with atomic_output(path, "wb" if ending == ".npz" else "w") as handle:
+    with atomic_output(path, "wb" if ending in (".npz", ".parquet") else "w") as handle:
         if ending == ".csv":
             write_angles(graph, solution, handle, unit=unit)
+        elif ending == ".parquet":
+            write_parquet(node_table(graph, solution, unit), handle)
         elif ending == ".json":
             content = {
                 "unit": unit.name,
@@ -87,33 +95,24 @@ def write_angles(
     The last two columns (deviation_1 to deviation_k if k > 1) are present if the method
     estimates them; a cell is empty where they are unknown.
     """
-    angles = unit.angles(solution.angles)
-    k = solution.k
-    titles = ["node", *_numbered("angle", k), "component"]
-    columns: list[Sequence[object]] = [list(graph.names), *angles.T.tolist()]
-    columns.append(solution.component.tolist())
-    extra = _node_columns(solution, unit)
-    if "node_confidence" in extra:
-        titles.append("confidence")
-        columns.append(known_or(extra["node_confidence"], ""))
-    if "node_deviation" in extra:
-        titles += _numbered("deviation", k)
-        columns += [known_or(column, "") for column in extra["node_deviation"].T]
+    write_csv(node_table(graph, solution, unit), handle)
+
+
+def write_csv(table: Table, handle: TextIO) -> None:
+    """Write a table with its titles; a cell is empty where a number is unknown."""
+    columns = [known_or(values, "") for values in table.values()]
     writer = csv.writer(handle, lineterminator="\n")
-    writer.writerow(titles)
+    writer.writerow(table)
     writer.writerows(zip(*columns, strict=True))
 
 
-def known_or(values: FloatArray, unknown: object) -> list[Any]:
-    """The numbers of an array as nested lists, with `unknown` in the place of NaN."""
+def known_or(values: NDArray[Any], unknown: object) -> list[Any]:
+    """The entries of an array as nested lists, with `unknown` in the place of NaN."""
+    if values.dtype.kind != "f" or not np.isnan(values).any():
+        return values.tolist()
     plain = values.astype(object)
     plain[np.isnan(values)] = unknown
     return plain.tolist()
-
-
-def _numbered(name: str, k: int) -> list[str]:
-    """Title of the columns of k groups."""
-    return [name] if k == 1 else [f"{name}_{group + 1}" for group in range(k)]
 
 
 def _node_columns(solution: Solution, unit: Unit) -> dict[str, FloatArray]:
@@ -133,25 +132,17 @@ def write_edges(
     *,
     unit: str | Unit = RADIANS,
 ) -> None:
-    """Write CSV lines src, dst, offset, residual, confidence, group.
+    """Write the measurements as CSV, or Parquet by the file's ending; see `edge_table`.
 
-    `residual` is angle[src] - angle[dst] - offset reduced to [-π, π), for the group (one of the k
-    sets of angles, from 0) with the smallest residual. Both angles are in `unit`. `confidence` is
-    empty where nothing checks the measurement.
+    Angles are in `unit`. `confidence` is empty where nothing checks the measurement.
     """
-    names, unit = graph.names, find_unit(unit)
-    columns = (
-        [names[i] for i in graph.src.tolist()],
-        [names[i] for i in graph.dst.tolist()],
-        unit.angles(graph.offset).tolist(),
-        unit.from_radians(solution.residual(graph)).tolist(),
-        known_or(solution.edge_confidence, ""),
-        solution.edge_group.tolist(),
-    )
-    with atomic_output(path) as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(["src", "dst", "offset", "residual", "confidence", "group"])
-        writer.writerows(zip(*columns, strict=True))
+    ending = check_edge_ending(path)
+    table = edge_table(graph, solution, find_unit(unit))
+    with atomic_output(path, "wb" if ending == ".parquet" else "w") as handle:
+        if ending == ".parquet":
+            write_parquet(table, handle)
+        else:
+            write_csv(table, handle)
 
 
 def name_array(graph: MeasurementGraph) -> NDArray[Any]:
