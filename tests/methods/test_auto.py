@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gnnsync import MeasurementGraph
 from gnnsync.data.measurement import random_geometric
 from gnnsync.errors import ParameterError
 from gnnsync.methods import auto as auto_module
@@ -122,3 +123,19 @@ def test_noisy_graph_is_not_searched_for_all_cycles(caplog):
     with caplog.at_level("DEBUG"):
         Auto()(graph)
     assert "no certificate" in caplog.text
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_tree_is_solved_along_its_edges(trusted):
+    rng = np.random.default_rng(4)
+    index = np.array([np.arange(1, 2000), [rng.integers(i) for i in range(1, 2000)]])
+    offset = rng.uniform(0, 2 * np.pi, 1999)
+    graph = MeasurementGraph(index, offset, 2000, trusted=np.full(1999, trusted))
+    solution = Auto()(graph)
+    assert solution.converged
+    assert np.abs(graph.residual(solution.angles)).max() < 1e-9
+    assert (
+        (solution.node_confidence == 1.0).all()
+        if trusted
+        else np.isnan(solution.node_confidence).all()
+    )

@@ -4,6 +4,7 @@ The pipeline on a graph with k groups (small = at most 200,000 edges; extended =
 
     offsets
       │
+      ├─ a tree with k = 1: done, angles along its edges                    base
       ├─ certificate ─ angles certified by closed cycles    small           robust/cycles/
       │    a sample of the cycles first: it shows whether noise leaves anything to certify
       │    ├─ k > 1 and more than 30 % certified: done
@@ -48,7 +49,7 @@ import numpy as np
 
 from gnnsync.errors import check_choice, check_integer
 from gnnsync.graph import MeasurementGraph
-from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.base import ClassicalMethod, Estimate, tree_estimate
 from gnnsync.methods.cemp import CEMPGCW
 from gnnsync.methods.gnc import GNC
 from gnnsync.methods.gnc_angles import GNCAngles
@@ -160,6 +161,8 @@ class Auto(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k), with the estimated η and σ in the diagnostics."""
+        if k == 1 and graph.num_edges == graph.num_nodes - 1:
+            return tree_estimate(graph, k)
         if k == 1 and self._uses("closures") and is_pose_graph(graph):
             with stage("closures"):
                 return GNCAngles().estimate(graph, 1, rng)

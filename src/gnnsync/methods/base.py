@@ -254,6 +254,21 @@ def _without_redundancy(graph: MeasurementGraph, found: Estimate) -> Estimate:
     )
 
 
+def tree_estimate(graph: MeasurementGraph, k: int) -> Estimate:
+    """Angles along the edges of a tree, all k groups alike: no cycle contradicts them.
+
+    Nothing is known of noise and outliers; nodes are right if all edges are trusted.
+    """
+    right = np.nan if graph.unchecked.any() else 1.0
+    return replace(
+        _along_tree(graph, k),
+        converged=True,
+        stop_reason="a tree: angles along its edges",
+        node_confidence=np.full(graph.num_nodes, right),
+        node_deviation=np.full((graph.num_nodes, k), np.nan),
+    )
+
+
 def _label(component: int) -> str:
     return f"component {component + 1}"
 

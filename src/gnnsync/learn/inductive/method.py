@@ -26,7 +26,7 @@ from gnnsync.learn.inductive.network import UnrolledPropagation
 from gnnsync.learn.inductive.passes import Pass, network_pass
 from gnnsync.learn.inductive.polish import polished
 from gnnsync.learn.inductive.weights import load_weights
-from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.base import ClassicalMethod, Estimate, tree_estimate
 from gnnsync.methods.robust.belief.messages import point_estimates
 from gnnsync.methods.robust.belief.propagation import Posterior
 from gnnsync.methods.robust.unrolled.start import (
@@ -36,13 +36,10 @@ from gnnsync.methods.robust.unrolled.start import (
     with_solved_seed,
 )
 from gnnsync.solution import NODE_TOLERANCE, Solution
-from gnnsync.topology import forest_angles
 from gnnsync.typing import FloatArray
 
 # Networks that stay in memory, by file.
 _KEPT_NETWORKS = 4
-# Bins of beliefs that are certain.
-_TREE_BINS = 32
 
 
 @dataclass(frozen=True)
@@ -113,7 +110,7 @@ class GNNSyncInductive(ClassicalMethod):
         """Angles (n, k), with the estimated η and σ in the diagnostics."""
         known = self.anchors(graph, k)
         if known is None and graph.num_edges == graph.num_nodes - 1:
-            return _along_tree(graph, k, rng)
+            return tree_estimate(graph, k)
         found, extended = self.uncalibrated(graph, k, rng, known)
         found = calibrated_estimate(found, k, polished=self.polish, extended=extended)
         return found if known is None else _held(found, known)
@@ -214,20 +211,6 @@ def _plain(found: Posterior, inlier: FloatArray) -> Estimate:
         node_confidence=_node_confidence(found, angles),
         diagnostics={"eta": 1.0 - float(found.share.sum()), "sigma": found.sigma},
     )
-
-
-def _along_tree(graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
-    """Angles along the edges of a tree: no cycle contradicts them.
-
-    Beliefs know nothing of the common rotation, and on a tree no node is known better than it:
-    all marginals would be uniform.
-    """
-    angles = forest_angles(graph.edge_index, graph.offset, graph.num_nodes)
-    certain = np.zeros((graph.num_nodes, k, _TREE_BINS))
-    certain[..., 0] = 1.0
-    origin = np.repeat(angles[:, None], k, axis=1)
-    found = Posterior(certain, origin, np.full(k, 1.0 / k), 0.0, 0)
-    return replace(polished(graph, found, rng), stop_reason="a tree: along its edges")
 
 
 def _node_confidence(found: Posterior, angles: FloatArray) -> FloatArray:

@@ -9,7 +9,6 @@ import numpy as np
 
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
-from gnnsync.methods.convergence import NEGLIGIBLE
 from gnnsync.methods.robust.belief.messages import Messages, point_estimates
 from gnnsync.methods.robust.noise.mixture import MixtureFit
 from gnnsync.methods.robust.noise.placement import angle_density, place_open_nodes, two_core
@@ -48,6 +47,10 @@ _KNOWN_LENGTH = 0.8
 # Mean resultant length above which a marginal is narrow enough to keep the fitted angle, if that is
 # within the marginal's width and at least this many σ of the mean.
 _NARROW_LENGTH, _NEAR_SIGMAS = 0.95, 1.5
+# Movement of the mean angles in a sweep, in root mean square and in units of the marginals' widths
+# (at least a bin), below which they are at rest. Where bins hardly resolve σ (.05 to .08) EM for σ
+# never ends, and the means go on moving by up to .06 of a bin.
+_AT_REST = 0.1
 # Limits that keep the logarithm and the root of a resultant length finite.
 _LEAST_LENGTH, _LEAST_VARIANCE = 1e-9, 1e-12
 # Entries of one message table (some 100 MB) above which the bins stay coarse and the sweeps few.
@@ -65,8 +68,8 @@ class Posterior:
         share: (k,) fraction of edges in each group.
         sigma: noise of an edge of mean weight.
         sweeps: sweeps taken.
-        converged: whether messages and σ met their tolerance, or the mean angles moved by a
-            negligible part of σ in the last sweep.
+        converged: whether messages and σ met their tolerance, or the mean angles moved by less
+            than a tenth of the widths of their marginals in the last sweep.
     """
 
     marginals: FloatArray
@@ -153,13 +156,20 @@ def _settle(
         if time_is_up():
             return sweep, False
     assert before is not None
-    moved = wrap(_mean_angles(messages) - before)
-    return sweeps, float(np.sqrt(np.square(moved).mean())) < NEGLIGIBLE * messages.sigma
+    _, mean, length = point_estimates(messages.marginals(), messages.origin)
+    moved = np.abs(wrap(mean - before)) / np.maximum(_width(length), TWO_PI / messages.bins)
+    return sweeps, float(np.sqrt(np.square(moved).mean())) < _AT_REST
 
 
 def _mean_angles(messages: Messages) -> FloatArray:
     """Mean directions (n, k) of the marginals."""
     return point_estimates(messages.marginals(), messages.origin)[1]
+
+
+def _width(length: FloatArray) -> FloatArray:
+    """Circular standard deviation of marginals with these mean resultant lengths."""
+    log_length = np.log(np.clip(length, _LEAST_LENGTH, 1.0))
+    return np.sqrt(np.maximum(-2.0 * log_length, _LEAST_VARIANCE))
 
 
 def final_angles(
@@ -172,10 +182,8 @@ def final_angles(
     _, mean, length = point_estimates(posterior.marginals, posterior.origin)
     if fit.sigma >= RESOLVED_BINS * TWO_PI / posterior.marginals.shape[2]:
         return mean
-    # Circular standard deviation of the marginal: the mean adds nothing within a fraction of it.
-    log_length = np.log(np.clip(length, _LEAST_LENGTH, 1.0))
-    width = np.sqrt(np.maximum(-2.0 * log_length, _LEAST_VARIANCE))
-    near = np.abs(wrap(mean - fit.angles)) < np.maximum(width, _NEAR_SIGMAS * fit.sigma)
+    # The mean adds nothing within a fraction of the marginal's width.
+    near = np.abs(wrap(mean - fit.angles)) < np.maximum(_width(length), _NEAR_SIGMAS * fit.sigma)
     return np.where(near & (length > _NARROW_LENGTH), fit.angles, mean)
 
 
