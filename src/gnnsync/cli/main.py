@@ -1,4 +1,4 @@
-"""The command `gnnsync`: run | solve | report. Each command loads what it needs, no more."""
+"""The command `gnnsync`: one function per command, each of which loads what it needs, no more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gnnsync import __version__
 from gnnsync.experiments.command_line import with_override
 from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED
 
-COMMANDS = ("run", "solve", "report")
+COMMANDS = ("run", "solve", "report", "list", "show")
 USAGE = """\
 usage: gnnsync COMMAND ...
 
@@ -21,6 +21,8 @@ commands:
             -m runs every combination of comma-separated values, -v prints the whole config
   solve   angles from offsets in a file: gnnsync solve offsets.csv --output angles.csv
   report  figures, tables and a page from results: gnnsync report outputs/demo
+  list    runs with date, method, data, error and status: gnnsync list outputs
+  show    config, files, errors and command of a run: gnnsync show latest
 
 gnnsync COMMAND --help lists the options of a command.
 """
@@ -59,6 +61,16 @@ def _dispatch(arguments: list[str]) -> int:
         from gnnsync.cli.report import main as report
 
         return report(rest)
+    if command == "list":
+        # Loads what reads results.
+        from gnnsync.cli.list import main as list_runs
+
+        return list_runs(rest)
+    if command == "show":
+        # Loads YAML and Hydra, for the default config.
+        from gnnsync.cli.show import main as show
+
+        return show(rest)
     near = difflib.get_close_matches(command, COMMANDS, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     allowed = f"{hint}must be one of {', '.join(COMMANDS)}"

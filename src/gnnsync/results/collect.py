@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from gnnsync.errors import GnnsyncError
 from gnnsync.results.columns import Columns, encodable
-from gnnsync.results.files import CONFIG, FAILURE, JOBS, RESULT, read_result, reproducing
+from gnnsync.results.files import FAILURE, JOBS, RESULT, read_result, reproducing
+from gnnsync.results.folders import OF_JOB, SHORT_HASH, ReportError, job_folders
 
-_OF_JOB = {RESULT, FAILURE, CONFIG}
+__all__ = ["Absent", "Collection", "ReportError", "collect"]
+
 _SCALARS = {str, int, float, bool, type(None)}
-# A job folder is called WORDS-HASH, with the first 8 digits of the job hash.
-_SHORT_HASH = re.compile(r".*-([0-9a-f]{8})")
-
-
-class ReportError(GnnsyncError):
-    """There is nothing to report on."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +75,7 @@ def collect(directories: Iterable[Path]) -> Collection:
     for directory in directories:
         planned: list[_Planned] = []
         absent: dict[Path, Absent] = {}
-        for folder, names in _folders(directory):
+        for folder, names in job_folders(directory):
             if JOBS in names:
                 planned += _planned(folder)
             elif RESULT in names and (result := _result(folder)) is not None:
@@ -95,7 +88,7 @@ def collect(directories: Iterable[Path]) -> Collection:
                 found.lines[digest] = _line(result.get("overrides"))
                 found.folders[digest] = folder
                 columns.add(result["rows"])
-            elif _OF_JOB & names:
+            elif OF_JOB & names:
                 absent[folder] = _absent(folder, names)
         found.absent += _without_result(absent, planned, done=set(found.lines))
     found.rows = columns.frame()
@@ -110,26 +103,6 @@ class _Planned:
     sweep: str
     line: str
     folder: str
-
-
-def _folders(top: Path) -> Iterator[tuple[Path, set[str]]]:
-    """Folders of jobs and sweeps with the names of their entries; job folders are not entered."""
-    if not top.is_dir():
-        raise ReportError(f"{top}: no such folder")
-    waiting = [top]
-    while waiting:
-        folder = waiting.pop()
-        try:
-            with os.scandir(folder) as listed:
-                entries = list(listed)
-        except OSError as error:
-            raise ReportError(f"{folder}: cannot be read: {error.strerror or error}") from None
-        names = {entry.name for entry in entries}
-        if names & {*_OF_JOB, JOBS}:
-            yield folder, names
-        if not names & _OF_JOB:
-            inner = sorted(e.name for e in entries if e.is_dir(follow_symlinks=False))
-            waiting += [folder / name for name in reversed(inner)]
 
 
 def _result(folder: Path) -> dict[str, Any] | None:
@@ -169,7 +142,7 @@ def _without_result(
 
 def _absent(folder: Path, names: set[str]) -> Absent:
     """The job of a folder without a readable result."""
-    short = _SHORT_HASH.fullmatch(folder.name)
+    short = SHORT_HASH.fullmatch(folder.name)
     digest, sweep = short.group(1) if short else folder.name, folder.parent.name
     if FAILURE in names:
         note = _read_json(folder / FAILURE)
