@@ -116,6 +116,12 @@ class Work:
         self._stages[-1].planned = dict(costs)
         self._changed()
 
+    def skip(self, *names: str) -> None:
+        """Take stages out of the plan of the present stage: they turned out not to be needed."""
+        for name in names:
+            self._stages[-1].planned.pop(name, None)
+        self._changed()
+
     def advance(self, fraction: float) -> None:
         """State which part of the present stage, if it has no plan, is done."""
         present = self._stages[-1]
@@ -216,6 +222,13 @@ def plan(costs: Mapping[str, float]) -> None:
     work = current()
     if work is not None:
         work.plan(costs)
+
+
+def skip(*names: str) -> None:
+    """`Work.skip` of the work that is watched."""
+    work = current()
+    if work is not None:
+        work.skip(*names)
 
 
 def advance(fraction: float) -> None:

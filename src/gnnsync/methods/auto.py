@@ -62,7 +62,7 @@ from gnnsync.methods.robust.belief.propagation import (
 )
 from gnnsync.methods.robust.closures.problem import is_pose_graph
 from gnnsync.methods.robust.confidence.assessment import assess
-from gnnsync.methods.robust.costs import auto_costs
+from gnnsync.methods.robust.costs import cycle_costs, search_costs
 from gnnsync.methods.robust.cycles.certificate import certified_estimate, certify
 from gnnsync.methods.robust.geometric.growth import grow_from_cores
 from gnnsync.methods.robust.geometric.regions import is_extended
@@ -76,7 +76,7 @@ from gnnsync.methods.robust.unrolled.evenness import is_even
 from gnnsync.methods.robust.unrolled.forward import solve_unrolled
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray
-from gnnsync.work import TimeUp, check_time, loop, plan, stage, time_is_up
+from gnnsync.work import TimeUp, check_time, loop, plan, skip, stage, time_is_up
 
 log = logging.getLogger(__name__)
 
@@ -167,10 +167,12 @@ class Auto(ClassicalMethod):
             with stage("closures"):
                 return GNCAngles().estimate(graph, 1, rng)
         certificate = None
-        plan(auto_costs(graph, k))
+        likely = search_costs(graph, k, extended=False)
+        plan(likely)
         if graph.num_edges > LARGE_GRAPH_EDGES:
             log.info("auto: %d edges, so the network alone", graph.num_edges)
         elif self._uses("cycles"):
+            plan(likely | {"closed cycles": cycle_costs(graph)})
             with stage("closed cycles"), contextlib.suppress(TimeUp):
                 certificate = certify(graph, k, max_paths=self.max_paths)
         if k > 1 and certificate is not None and _share(certificate) > _MANY_CERTIFIED:
@@ -179,6 +181,7 @@ class Auto(ClassicalMethod):
         name, fit = candidates[0] if len(candidates) == 1 else _choose(graph, candidates)
         if time_is_up():
             return _so_far(name, fit)
+        skip(*PARTS)
         with stage("noise law"):
             plan({"EM": 1.0, "laws": float(graph.num_edges <= LARGE_GRAPH_EDGES)})
             exact = fit_mixture(graph, fit.angles, dof=fit.dof, like=fit)
@@ -186,6 +189,8 @@ class Auto(ClassicalMethod):
             if graph.num_edges <= LARGE_GRAPH_EDGES and self._uses("laws") and not time_is_up():
                 with loop("laws"):
                     fit = best_law(graph, fit)
+        if fit.sigma < FINE_SIGMA or np.isfinite(fit.dof):
+            skip("final angles")  # no belief propagation, and next to no time
         with stage("final angles"):
             plan({"sweeps": 1.0})
             angles, posterior = self._final_angles(graph, fit, rng)
@@ -228,6 +233,7 @@ class Auto(ClassicalMethod):
         """Names and fits of the candidates, regions rotated."""
         small = graph.num_edges <= LARGE_GRAPH_EDGES
         extended = small and is_extended(graph, rng)
+        plan(search_costs(graph, k, extended=extended))
         pool = Pool(graph, search=self._uses("local_search"))
         known, share = None, 0.0
         if certificate is not None:

@@ -113,7 +113,7 @@ def propagate(
             annealing, and the density of angles is estimated from the nodes.
         known: (n, k) which starting angles are reliable; messages of the others start uniform.
     """
-    if 2 * graph.num_edges * FIRST_BINS > _LARGE_TABLE:
+    if _is_large(graph):
         log.info("belief: %d edges, so %d bins and fewer sweeps", graph.num_edges, FIRST_BINS)
         bins, sweeps = FIRST_BINS, min(sweeps, _LARGE_TABLE_SWEEPS)
     sure = np.ones(start.shape) if known is None else known.astype(np.float64)
@@ -126,6 +126,15 @@ def propagate(
         taken, converged = _settle(messages, sweeps, tol, estimate_density=like is not None)
     marginals = messages.marginals()
     return Posterior(marginals, start, messages.share, messages.sigma, done + taken, converged)
+
+
+def table_size(graph: MeasurementGraph, bins: int = 64) -> int:
+    """Entries of the table of messages of one group."""
+    return 2 * graph.num_edges * (FIRST_BINS if _is_large(graph) else bins)
+
+
+def _is_large(graph: MeasurementGraph) -> bool:
+    return 2 * graph.num_edges * FIRST_BINS > _LARGE_TABLE
 
 
 def _settle(
