@@ -95,3 +95,18 @@ def test_a_method_that_cannot_stop_early_refuses_a_time_limit(make_multigraph):
     with pytest.raises(ParameterError, match=r"time_limit = 5: must be left out.*stops_early"):
         gnnsync.solve(make_multigraph(0), method, time_limit=5)
     assert refined(Spectral(), 2).stops_early
+
+
+def test_poses_with_a_time_limit():
+    graph, _ = manhattan(60, 1)
+    found = gnnsync.solve_poses(graph, time_limit=1e-9)
+    assert found.stop_reason.startswith("time limit of 1e-09 s: best of ")
+    assert not found.converged
+    assert np.isfinite(found.poses).all()
+    by_headings = gnnsync.solve_poses(graph, "gpm", trust="none", time_limit=1e-9)
+    assert np.isfinite(by_headings.poses).all()
+    whole = gnnsync.solve_poses(graph, time_limit=60)
+    assert whole.converged
+    assert whole.stop_reason == "the accepted edges came to rest"
+    with pytest.raises(ParameterError, match="time_limit"):
+        gnnsync.solve_poses(graph, time_limit=0)

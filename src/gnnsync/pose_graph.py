@@ -198,8 +198,10 @@ class PoseSolution:
         cost: ½ Σ rᵀ Ω r over the accepted measurements, with the stated information Ω.
         information_scale: factors by which the stated information of odometry and of closures
             has to be multiplied to agree with the residuals.
-        converged: whether the last optimisation met its tolerance.
+        converged: whether the accepted measurements came to rest, and the last optimisation met
+            its tolerance.
         iterations: steps of Gauss–Newton in total.
+        stop_reason: why the solver stopped, in a few words.
         seconds: wall time.
     """
 
@@ -211,6 +213,7 @@ class PoseSolution:
     information_scale: tuple[float, float] = (1.0, 1.0)
     converged: bool = True
     iterations: int = 0
+    stop_reason: str = ""
     seconds: float = 0.0
 
     def plot(self, graph: PoseGraph) -> Figure:
@@ -250,6 +253,7 @@ def summarize_poses(graph: PoseGraph, solution: PoseSolution) -> dict[str, Any]:
         },
         "converged": bool(solution.converged),
         "iterations": int(solution.iterations),
+        "stop_reason": solution.stop_reason,
         "seconds_solve": float(solution.seconds),
     }
 

@@ -99,7 +99,8 @@ def _text(summary: dict[str, Any]) -> str:
         "edges": summary["edges"],
         "trusted": trusted if summary["trusted"] else None,
         "components": summary["components"],
-        "method": f"{summary['method']}, {ended} after {summary['iterations']} steps",
+        "method": f"{summary['method']}, {ended} after {summary['iterations']} steps: "
+        f"{summary['stop_reason']}",
         what: f"{summary['closures_accepted']} accepted, {summary['closures_rejected']} rejected",
         "cost": f"{summary['cost']:.6g} = ½ Σ rᵀ Ω r over the accepted edges",
         "information": f"{scales} would agree with the residuals",

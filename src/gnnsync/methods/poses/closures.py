@@ -32,6 +32,7 @@ from gnnsync.methods.poses.optimise import optimise
 from gnnsync.methods.poses.residual import RelativePoses
 from gnnsync.topology import bridges, minimum_spanning_edges
 from gnnsync.typing import BoolArray, FloatArray
+from gnnsync.work import advance, time_is_up
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +73,8 @@ LEAST_SCALE, LARGEST_SCALE = 1e-3, 10.0
 SAME_SCALE, REST = 0.05, 4
 # A measurement dropped this often stays out.
 MOST_DROPS = 3
+# Rounds that a search usually takes, for the progress that is shown.
+_USUAL_ROUNDS = 20
 # Steps and tolerance of the fit within a round.
 _STEPS, _TOLERANCE = 6, 1e-4
 _LOG_ODDS_LIMIT = 50.0
@@ -156,7 +159,8 @@ class ClosureSearch:
             still = np.abs(np.log(self.scale / before)).sum() < SAME_SCALE
             calm_rounds = calm_rounds + 1 if unchanged else 0
             converged = bool(unchanged and still) or calm_rounds >= REST
-            if converged:
+            advance((number + 1) / _USUAL_ROUNDS)
+            if converged or time_is_up():
                 break
             settled = changed <= CALM * (self.active & ~self.trusted).sum()
             strict = strict and not (share >= 1.0 and calm and settled)

@@ -10,6 +10,7 @@ from gnnsync.methods.poses.normal_equations import NormalEquations
 from gnnsync.methods.poses.residual import RelativePoses
 from gnnsync.pose_graph import rotate
 from gnnsync.typing import BoolArray, FloatArray
+from gnnsync.work import time_is_up
 
 # Damping after the first step that fails, its factor for each further one, and the largest tried.
 _FIRST_DAMPING, _FACTOR, _MOST_DAMPING = 1e-6, 10.0, 1e8
@@ -74,6 +75,8 @@ def optimise(
         damping = 0.0 if damping <= _FIRST_DAMPING else damping / _FACTOR
         if fall <= tol * cost:
             return Optimum(poses, cost, step, True)
+        if time_is_up():
+            return Optimum(poses, cost, step, False)
     return Optimum(poses, cost, max_iterations, False)
 
 

@@ -21,6 +21,7 @@ from gnnsync.pose_graph import PoseGraph, PoseSolution, rotate
 from gnnsync.solution import Solution
 from gnnsync.topology import component_labels, forest_angles, minimum_spanning_edges
 from gnnsync.typing import BoolArray, FloatArray, IntArray
+from gnnsync.work import plan, reached_time_limit, stage, time_is_up
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +34,9 @@ MOST_JUMPS, JUMP_GAIN = 5, 20.0
 # Rounds of reweighted least squares for positions, and the residual (in stated standard
 # deviations) from which a translation loses weight.
 _POSITION_ROUNDS, _POSITION_KNEE = 10, 3.0
+
+# Relative times of the stages, for the progress that is shown.
+_COSTS = {"headings": 5.0, "closures": 10.0, "optimum": 1.0}
 
 HeadingSolver = Callable[[MeasurementGraph], Solution]
 
@@ -57,17 +61,21 @@ def solve_pose_graph(
     rng = np.random.default_rng(check_integer("seed", seed, 0))
     edges = RelativePoses.of(graph).definite()
     held = _held(graph)
-    solved = None if headings is None else headings(graph.rotations)
-    found = _select(graph, edges, held, solved, rng)
+    plan(_COSTS if headings is not None else _COSTS | {"headings": 0.0})
+    with stage("headings"):
+        solved = None if headings is None else headings(graph.rotations)
+    with stage("closures"):
+        found = _select(graph, edges, held, solved, rng)
     kept = edges.part(found.active)
-    final = optimise(
-        kept,
-        found.poses,
-        np.ones(len(kept)),
-        NormalEquations(kept, held),
-        tol=TOLERANCE,
-        max_iterations=MAX_STEPS,
-    )
+    with stage("optimum"):
+        final = optimise(
+            kept,
+            found.poses,
+            np.ones(len(kept)),
+            NormalEquations(kept, held),
+            tol=TOLERANCE,
+            max_iterations=MAX_STEPS,
+        )
     poses = _in_place(graph, final.poses, held)
     confidence = 1.0 / (1.0 + np.exp(-found.log_odds))
     log.info("poses: %d of %d measurements accepted", found.active.sum(), len(edges))
@@ -98,7 +106,7 @@ def _select(
     searches = []
     if trusted_connect(graph):
         searches.append(_from_odometry(edges, trusted, base, held, rng))
-    if solved is not None:
+    if solved is not None and not (searches and time_is_up()):
         poses = np.column_stack([np.zeros((graph.num_poses, 2)), wrap(solved.angles[:, 0])])
         poses, weight = _positions(edges, poses, np.where(trusted, 1.0, believed), held)
         search = ClosureSearch(edges, trusted, base, held, rng)
@@ -125,6 +133,8 @@ def _from_odometry(
     poses = _along(edges, np.flatnonzero(base))
     search = ClosureSearch(edges, trusted, base, held, rng)
     found, scale = search.run(poses), 1.0
+    if time_is_up():
+        return found
     if (~found.active).sum() > MOST_REJECTED * (~trusted).sum():
         scale = search.likely_scale(poses)
     if scale > 1.0:
@@ -132,6 +142,8 @@ def _from_odometry(
         other = ClosureSearch(edges, trusted, base, held, rng, scale).run(poses)
         found = max(found, other, key=_rank)
     for _ in range(MOST_JUMPS):
+        if time_is_up():
+            break
         jump = find_jump(edges, trusted, found)
         if jump is None:
             break
@@ -219,13 +231,18 @@ def _solution(
     seconds: float,
 ) -> PoseSolution:
     iterations = found.iterations + final.iterations
+    limit = reached_time_limit()
+    converged = final.converged and found.converged and limit is None
+    reason = "the accepted edges came to rest" if converged else "iteration limit"
+    if limit is not None:
+        reason = f"time limit of {limit:g} s: best of {iterations} steps"
     headings = Solution.from_angles(
         graph.rotations,
         poses[:, 2],
         edge_confidence=confidence,
-        converged=final.converged,
+        converged=converged,
         iterations=iterations,
-        stop_reason="whole poses",
+        stop_reason=f"whole poses: {reason}",
         seconds=seconds,
     )
     if solved is not None:
@@ -237,7 +254,8 @@ def _solution(
         accepted=found.active,
         cost=final.cost,
         information_scale=(found.scale[0] ** -2, found.scale[1] ** -2),
-        converged=final.converged and found.converged,
+        converged=converged,
         iterations=iterations,
+        stop_reason=reason,
         seconds=seconds,
     )
