@@ -191,17 +191,32 @@ class Solution:
         make = makers[check_choice("table", table, makers)]
         return pd.DataFrame(make(self.check_graph(), self, find_unit(unit)))
 
-    def plot(self, graph: MeasurementGraph | None = None) -> Figure:
-        """A Matplotlib figure of residuals, angles and edge confidences.
+    def plot(
+        self,
+        graph: MeasurementGraph | None = None,
+        *,
+        title: str = "",
+        coordinates: FloatArray | None = None,
+        unit: Unit = RADIANS,
+    ) -> Figure:
+        """A Matplotlib figure of residuals, offsets, angles and confidences.
 
-        `graph` is the solution's own if not given; without any, residuals are not drawn. Save it
-        with `figure.savefig("solution.png")`.
+        Save it with `figure.savefig("solution.png")`.
+
+        Args:
+            graph: the measurements; the solution's own if not given. Without any, only angles and
+                edge confidences are drawn.
+            title: above the panels.
+            coordinates: (n, 2) places of the nodes, NaN where unknown; by default a layout
+                computed from the edges.
+            unit: of the angles on the axes.
         """
         # Matplotlib is slow to import, and only this method needs it.
         from gnnsync.plots.solution import solution_figure
 
         known = self.graph is not None or graph is not None
-        return solution_figure(self, self.check_graph(graph) if known else None)
+        measured = self.check_graph(graph) if known else None
+        return solution_figure(self, measured, title=title, coordinates=coordinates, unit=unit)
 
     def check_graph(self, graph: MeasurementGraph | None = None) -> MeasurementGraph:
         """Return the graph, or the solution's own, if it has the nodes and edges of the solution.

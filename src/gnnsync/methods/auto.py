@@ -378,6 +378,8 @@ def _diagnostics(fit: MixtureFit, posterior: Posterior | None) -> dict[str, floa
         "evidence": fit.evidence,
         "normal_noise": float(np.isinf(fit.dof)),
     }
+    if np.isfinite(fit.dof):
+        figures["dof"] = fit.dof
     if posterior is not None:
         # Estimated with the angles integrated out: less biased than at the best angles.
         figures.update(eta=float(1.0 - posterior.share.sum()), sigma=posterior.sigma)

@@ -23,7 +23,7 @@ _CYCLES, _REGIONS = (0.05, 0.3e-6), (0.1, 4e-6)
 # EM and, on small graphs, the laws of the noise; confidence: seconds per edge and group.
 _NOISE, _LAWS, _CONFIDENCE = 1.6e-6, 2.5e-6, 0.4e-6
 # Seconds per entry of the message table and sweep, and sweeps that the final angles take.
-_SWEEP, _SWEEPS = 1.3e-8, 14
+_SWEEP, _SWEEPS = 1.3e-8, 12
 # Seconds per edge of the networks that the bootstrap solves, and how many edges these have.
 _BOOTSTRAP, _BOOTSTRAP_EDGES, _LEAST_SAMPLES, _MOST_SAMPLES = 3e-5, 36_000, 2, 6
 
