@@ -14,6 +14,7 @@ from gnnsync.errors import GraphError, check_array
 from gnnsync.graph import MeasurementGraph
 from gnnsync.solution import Solution
 from gnnsync.typing import BoolArray, FloatArray, IntArray
+from gnnsync.units import RADIANS, Unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -222,6 +223,32 @@ class PoseSolution:
         from gnnsync.plots.trajectory import trajectory_figure
 
         return trajectory_figure(self, graph)
+
+    def html(
+        self,
+        graph: PoseGraph,
+        *,
+        title: str = "Poses",
+        summary: str | None = None,
+        command: str = "",
+        unit: Unit = RADIANS,
+    ) -> str:
+        """One self-contained HTML page: summary, map, sortable tables of poses and edges.
+
+        Args:
+            graph: the measurements.
+            title: heading of the page.
+            summary: text of several lines; by default the figures of `summarize_poses`.
+            command: what made the page.
+            unit: of the headings.
+        """
+        # As in `plot`.
+        from gnnsync.plots.pose_page import pose_page
+
+        if summary is None:
+            figures = summarize_poses(graph, self)
+            summary = "\n".join(f"{name:<18} {value}" for name, value in figures.items())
+        return pose_page(self, graph, summary, title=title, command=command, unit=unit)
 
     def __repr__(self) -> str:
         rejected = int((~self.accepted).sum())

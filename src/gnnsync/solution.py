@@ -16,7 +16,7 @@ from gnnsync.linalg.propagation import difference_variance
 from gnnsync.metrics import estimate_outliers
 from gnnsync.solution_table import edge_table, node_table
 from gnnsync.typing import FloatArray, IntArray
-from gnnsync.units import RADIANS, Unit, find_unit
+from gnnsync.units import RADIANS, Unit, find_unit, in_unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,6 +217,46 @@ class Solution:
         known = self.graph is not None or graph is not None
         measured = self.check_graph(graph) if known else None
         return solution_figure(self, measured, title=title, coordinates=coordinates, unit=unit)
+
+    def html(
+        self,
+        graph: MeasurementGraph | None = None,
+        *,
+        title: str = "Solution",
+        summary: str | None = None,
+        command: str = "",
+        coordinates: FloatArray | None = None,
+        unit: Unit = RADIANS,
+    ) -> str:
+        """One self-contained HTML page: summary, figures, sortable tables of nodes and edges.
+
+        Save it with `Path("report.html").write_text(solution.html(), encoding="utf-8")`.
+
+        Args:
+            graph: the measurements; the solution's own if not given.
+            title: heading of the page.
+            summary: text of several lines; by default the figures of `summarize`.
+            command: what made the page.
+            coordinates: as in `plot`.
+            unit: of the angles.
+        """
+        # Matplotlib is slow to import, and only this method and `plot` need it.
+        from gnnsync.plots.solution_page import solution_page
+
+        graph = self.check_graph(graph)
+        if summary is None:
+            figures = in_unit(summarize(graph, self), unit, ANGLE_FIGURES)
+            figures.pop("worst_edges", None)
+            summary = "\n".join(f"{name:<18} {value}" for name, value in figures.items())
+        return solution_page(
+            self,
+            graph,
+            summary,
+            title=title,
+            command=command,
+            coordinates=coordinates,
+            unit=unit,
+        )
 
     def check_graph(self, graph: MeasurementGraph | None = None) -> MeasurementGraph:
         """Return the graph, or the solution's own, if it has the nodes and edges of the solution.

@@ -136,3 +136,13 @@ def test_a_bad_information_matrix_is_one_line(tmp_path, capsys):
     path.write_text("EDGE_SE2 0 1 1 0 0 1 2 0 1 0 1\n")
     assert main([str(path)]) == 2
     assert "line 1: information 1 2 0 1 0 1: must be positive" in capsys.readouterr().err
+
+
+def test_page_time_limit_and_headings_on_their_places(robot, tmp_path, capsys):
+    assert main(["robot.g2o", "--html", "map.html", "--time-limit", "60"]) == 0
+    assert "robot.g2o by auto" in (tmp_path / "map.html").read_text(encoding="utf-8")
+    assert main(["robot.g2o", "--time-limit", "1e-9"]) == 0
+    assert "NOT converged after" in capsys.readouterr().out
+    assert main(["robot.g2o", "--headings-only", "--html", "h.html", "--plot", "h.png"]) == 0
+    assert main(["robot.g2o", "--coordinates", "x.csv", "--plot", "p.png"]) == 2
+    assert "poses have places of their own" in capsys.readouterr().err

@@ -289,3 +289,33 @@ def test_time_limit(exact, tmp_path, capsys):
 def test_a_bad_time_limit_is_refused_before_reading(tmp_path, capsys, value):
     assert main([str(tmp_path / "absent.csv"), "--time-limit", value]) == 2
     assert "--time-limit" in capsys.readouterr().err
+
+
+def test_page_and_figure_with_coordinates(exact, tmp_path, capsys):
+    _, path = exact
+    places, page = tmp_path / "places.csv", tmp_path / "report.html"
+    places.write_text("".join(f"{i},{i % 4},{i // 4}\n" for i in range(15)))
+    options = ["--coordinates", str(places), "--html", str(page), "--plot", str(tmp_path / "p.svg")]
+    assert main([path, "--method", "gpm", *options]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>exact.csv by gpm</h1>" in text
+    assert "gnnsync solve" in text
+    assert "components  1" in text
+    assert (tmp_path / "p.svg").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--html", "page.txt"], "--html"),
+        (["--coordinates", "places.csv"], "used with --plot or --html"),
+        (["--html", "a.html", "--coordinates", "absent.csv"], "absent.csv"),
+        (["--html", "absent/a.html"], "its folder does not exist"),
+    ],
+)
+def test_wrong_options_of_the_page(exact, tmp_path, monkeypatch, capsys, options, words):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(os.listdir())
+    assert main([exact[1], *options]) == 2
+    assert words in capsys.readouterr().err
+    assert sorted(os.listdir()) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from gnnsync.cli.progress import print_summary, reading, working
 from gnnsync.cli.solve_options import output_unit
 from gnnsync.io import read_poses, write_pose_edges, write_pose_solution
 from gnnsync.io.figure_file import write_figure
+from gnnsync.io.files import write_text
 from gnnsync.io.graph_file import check_g2o_unit
 from gnnsync.io.pose_solution_file import write_pose_table
 from gnnsync.io.source import STDIN, Source
@@ -42,6 +44,11 @@ def solve_pose_file(arguments: argparse.Namespace) -> None:
     summary |= summarize_poses(graph, solution) | {"unit": unit.name, "seconds_read": seconds_read}
     _write(arguments, graph, solution, summary)
     text = [_text(summary)]
+    if arguments.html:
+        with working("writing the page"):
+            title = f"{Path(arguments.file).name} by {arguments.method}"
+            options = {"title": title, "summary": text[0], "command": arguments.command}
+            write_text(arguments.html, solution.html(graph, unit=unit, **options))
     if explained is not None:
         text.append(explanation(graph, solution, explained, unit))
     print_summary(arguments, summary, text)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +22,11 @@ from gnnsync.cli.solve_options import check_outputs, known_angles, output_unit, 
 from gnnsync.cli.solve_summary import summary_text
 from gnnsync.errors import ParameterError, check_choice
 from gnnsync.graph import MeasurementGraph
-from gnnsync.io import read, write_edges, write_solution
+from gnnsync.io import read, read_poses, write_edges, write_solution
+from gnnsync.io.coordinates import read_coordinates
 from gnnsync.io.encoding import check_encoding
 from gnnsync.io.figure_file import write_figure
+from gnnsync.io.files import write_text
 from gnnsync.io.graph_file import file_format
 from gnnsync.io.solution_file import write_angles
 from gnnsync.io.source import STDIN, Source
@@ -31,12 +35,14 @@ from gnnsync.methods.anchoring.held import Anchored
 from gnnsync.methods.robust.second_set import find_second_set
 from gnnsync.solution import ANGLE_FIGURES, Solution, summarize
 from gnnsync.solve import check_time_limit, find_method, method_names
+from gnnsync.typing import FloatArray
 from gnnsync.units import in_unit
 
 
 def main(argv: list[str]) -> int:
     """Run the command; returns the exit code: 0, 2 after bad input, 130 after Ctrl-C."""
     arguments = solve_parser().parse_args(argv)
+    arguments.command = shlex.join(["gnnsync", "solve", *argv])
     return exit_code("gnnsync solve", lambda: _run(arguments))
 
 
@@ -76,6 +82,7 @@ def _solve(arguments: argparse.Namespace) -> None:
     explained = None if arguments.explain is None else find_edge(graph, arguments.explain)
     pairs = [find_pair(graph, text) for text in arguments.between or []]
     unit = output_unit(arguments)
+    coordinates = _coordinates(arguments, graph)
     method = find_method(arguments.method)
     anchors = known_angles(arguments)
     if anchors is not None:
@@ -95,6 +102,7 @@ def _solve(arguments: argparse.Namespace) -> None:
     summary["seconds_read"] = seconds_read
     _write(arguments, graph, solution, summary)
     text = [summary_text(summary)]
+    _draw(arguments, graph, solution, text[0], coordinates)
     if explained is not None:
         text.append(solution.conflicts(explained, graph).text(unit))
     print_summary(arguments, summary, text)
@@ -107,11 +115,51 @@ def _write(
     summary: dict[str, Any],
 ) -> None:
     unit = output_unit(arguments)
-    if arguments.plot:
-        write_figure(solution.plot(graph), arguments.plot)
     if arguments.edges:
         write_edges(graph, solution, arguments.edges, unit=unit)
     if arguments.output == STDIN:
         write_angles(graph, solution, sys.stdout, unit=unit)
     elif arguments.output:
         write_solution(graph, solution, arguments.output, unit=unit, summary=summary)
+
+
+def _coordinates(arguments: argparse.Namespace, graph: MeasurementGraph) -> FloatArray | None:
+    """Places (n, 2) for the figures: those of `--coordinates`, or the vertices of a .g2o file."""
+    if not (arguments.plot or arguments.html):
+        return None
+    if arguments.coordinates:
+        return read_coordinates(arguments.coordinates, graph)
+    if arguments.headings_only and arguments.file != STDIN:
+        poses = read_poses(arguments.file, format=arguments.format)
+        if poses.initial is not None and np.isfinite(poses.initial[:, :2]).all():
+            return poses.initial[:, :2]
+    return None
+
+
+def _draw(
+    arguments: argparse.Namespace,
+    graph: MeasurementGraph,
+    solution: Solution,
+    summary: str,
+    coordinates: FloatArray | None,
+) -> None:
+    """Write the figure and the page."""
+    unit = output_unit(arguments)
+    title = f"{Path(arguments.file).name} by {arguments.method}"
+    if solution.k > 1:
+        title += f" (k = {solution.k})"
+    if arguments.plot:
+        with working("drawing"):
+            figure = solution.plot(graph, title=title, coordinates=coordinates, unit=unit)
+            write_figure(figure, arguments.plot)
+    if arguments.html:
+        with working("writing the page"):
+            page = solution.html(
+                graph,
+                title=title,
+                summary=summary,
+                command=arguments.command,
+                coordinates=coordinates,
+                unit=unit,
+            )
+            write_text(arguments.html, page)

@@ -18,6 +18,7 @@ from gnnsync.solve import method_names
 from gnnsync.units import RADIANS, UNITS, Unit
 
 _FIGURE_ENDINGS = (".png", ".pdf", ".svg")
+_PAGE_ENDINGS = (".html", ".htm")
 
 
 def solve_parser() -> argparse.ArgumentParser:
@@ -124,6 +125,16 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         help="write residual and confidence of each edge as CSV, or as .parquet",
     )
     add("--plot", metavar="FILE", help="write a figure of the solution to .png, .pdf or .svg")
+    add(
+        "--html",
+        metavar="FILE",
+        help="write one page with summary, figures and sortable tables, which needs no network",
+    )
+    add(
+        "--coordinates",
+        metavar="FILE",
+        help="places of the nodes in the figures: lines node,x,y (default: computed)",
+    )
     add("--json", action="store_true", help="print the summary as one JSON object")
     add(
         "--between",
@@ -171,15 +182,27 @@ def check_outputs(arguments: argparse.Namespace, whole_poses: bool) -> None:
         raise ParameterError(
             "--plot", arguments.plot, f"a file ending in {', '.join(_FIGURE_ENDINGS)}"
         )
+    _check_drawings(arguments, whole_poses)
     _check_files(arguments)
+
+
+def _check_drawings(arguments: argparse.Namespace, whole_poses: bool) -> None:
+    """Check the options of the page and of the places in figures."""
+    if arguments.html and Path(arguments.html).suffix.lower() not in _PAGE_ENDINGS:
+        raise ParameterError("--html", arguments.html, f"a file ending in {_PAGE_ENDINGS[0]}")
+    if arguments.coordinates and not (arguments.plot or arguments.html):
+        raise ParameterError("--coordinates", arguments.coordinates, "used with --plot or --html")
+    if arguments.coordinates and whole_poses:
+        allowed = "left out: poses have places of their own; or add --headings-only"
+        raise ParameterError("--coordinates", arguments.coordinates, allowed)
 
 
 def _check_files(arguments: argparse.Namespace) -> None:
     """Check that output files are different, and can be where they are to be."""
-    targets = [arguments.output, arguments.edges, arguments.plot]
+    targets = [arguments.output, arguments.edges, arguments.plot, arguments.html]
     files = [os.path.realpath(name) for name in targets if name and name != STDIN]
     if len(set(files)) < len(files):
-        raise DataFileError("--output, --edges and --plot must be different files")
+        raise DataFileError("--output, --edges, --plot and --html must be different files")
     for name in files:
         if os.path.isdir(name):
             raise DataFileError(f"{name}: is a directory: give a file")

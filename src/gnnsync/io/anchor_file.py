@@ -10,8 +10,10 @@ from gnnsync.io.table import COMMENT
 _SEPARATORS = "\t;,"
 
 
-def read_anchor_file(source: Source, k: int) -> list[tuple[int, str, list[float]]]:
-    """Line, name of the node and its k angles, in the unit of the file.
+def read_anchor_file(
+    source: Source, k: int, what: str = "angle"
+) -> list[tuple[int, str, list[float]]]:
+    """Line, name of the node and its k angles, in the unit of the file; `what` names other numbers.
 
     The first line determines the separator (tab, semicolon, comma or white space); a first line
     without a number in its second field is a header, and lines that begin with `#` are comments.
@@ -33,10 +35,10 @@ def read_anchor_file(source: Source, k: int) -> list[tuple[int, str, list[float]
                 continue
             if len(fields) != k + 1:
                 raise source.error(
-                    f"{len(fields)} fields: must be node and {k} angle{'s' * (k > 1)}", line
+                    f"{len(fields)} fields: must be node and {k} {what}{'s' * (k > 1)}", line
                 )
-            angles = [finite_number(source, line, "angle", text) for text in fields[1:]]
+            angles = [finite_number(source, line, what, text) for text in fields[1:]]
             found.append((line, fields[0], angles))
     if not found:
-        raise source.error("holds no angle: give lines node,angle")
+        raise source.error(f"holds no {what}: give lines node,{what}")
     return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import SubFigure
+from matplotlib.figure import FigureBase
 
 from gnnsync.plots.layout import node_positions
 from gnnsync.plots.style import FAINT, MANY_MARKS, PROBABILITY, UNKNOWN, WRONG, small_legend
@@ -24,7 +24,7 @@ _INLIER = 0.5
 
 
 def draw_nodes(
-    figure: SubFigure,
+    figure: FigureBase,
     solution: Solution,
     graph: MeasurementGraph,
     coordinates: FloatArray | None = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
-from matplotlib.figure import SubFigure
+from matplotlib.figure import FigureBase
 
 from gnnsync.angles import reduce_angle
 from gnnsync.plots.style import MANY_MARKS, group_colour, note
@@ -25,7 +25,7 @@ _CELLS = 72
 
 
 def draw_offsets(
-    figure: SubFigure, solution: Solution, graph: MeasurementGraph, unit: Unit
+    figure: FigureBase, solution: Solution, graph: MeasurementGraph, unit: Unit
 ) -> None:
     """Measured against estimated offset of each edge, one panel per component of edges.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure, FigureBase
 
 from gnnsync.errors import GraphError
 from gnnsync.plots.nodes import draw_nodes
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 PANEL = (4.6, 4.0)  # inches
 _ANGLE_BINS, _CONFIDENCE_BINS = 36, 40  # 10° and 0.025
 
-Panel = Callable[[SubFigure], None]
-"""Draws one panel."""
+Panel = Callable[[FigureBase], None]
+"""Draws one panel on a figure or a part of one."""
 
 
 def solution_figure(
@@ -89,7 +89,7 @@ def solution_panels(
     }
 
 
-def _angles(part: SubFigure, solution: Solution, unit: Unit) -> None:
+def _angles(part: FigureBase, solution: Solution, unit: Unit) -> None:
     """Distribution of the angles on the circle, one outline per group."""
     axes: Axes = part.subplots(subplot_kw={"projection": "polar"})
     edges = np.linspace(0, 2 * np.pi, _ANGLE_BINS + 1)
@@ -116,7 +116,7 @@ def _angles(part: SubFigure, solution: Solution, unit: Unit) -> None:
     axes.set_title(f"angles of {len(solution.angles):,} nodes{note} ({unit.symbol})")
 
 
-def _confidence(part: SubFigure, solution: Solution) -> None:
+def _confidence(part: FigureBase, solution: Solution) -> None:
     """Histogram of the confidences of the edges; unknown ones have a bar of their own."""
     axes: Axes = part.subplots()
     confidence = np.clip(solution.edge_confidence, 0, 1)

@@ -19,6 +19,7 @@ from gnnsync.methods.robust.sparse.posterior import (
     sparse_kernel,
 )
 from gnnsync.typing import FloatArray
+from gnnsync.work import TimeUp, check_time
 
 # Share of nodes that angles of the posterior must gain to take the place of the fitted ones.
 _GAIN = 0.01
@@ -63,7 +64,30 @@ def assess(
         rng: for samples.
         evidence, mass, resample: see `node_confidence`.
         improve: whether the angles of the posterior may take the place of the fitted ones.
+
+    Returns:
+        Confidences and deviations of the nodes are NaN, unknown, if the time limit
+        (`gnnsync.work`) is reached.
     """
+    try:
+        check_time()
+        return _assess(graph, fit, rng, evidence, mass, resample, improve)
+    except TimeUp:
+        right, deviation = np.full(graph.num_nodes, np.nan), np.full(fit.angles.shape, np.nan)
+        precision = _precision(graph, fit)
+        return Assessment(fit.angles, fit.edge_confidence, right, deviation, precision)
+
+
+def _assess(
+    graph: MeasurementGraph,
+    fit: MixtureFit,
+    rng: np.random.Generator,
+    evidence: float | None,
+    mass: FloatArray | None,
+    resample: bool,
+    improve: bool,
+) -> Assessment:
+    """`assess` without a time limit."""
     kernel = sparse_kernel(graph) if fit.share.size == 1 else None
     if kernel is not None:
         samples = sample_angles(graph, kernel, rng, start=fit.edge_confidence > 0.5)
