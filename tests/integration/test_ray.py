@@ -109,6 +109,21 @@ def test_a_job_that_dies_costs_only_itself_and_runs_on_the_next_start(address, t
     assert len(list(tmp_path.rglob("result.json"))) == 2
 
 
+def test_a_cluster_that_cannot_hold_a_job_is_refused(address, tmp_path):
+    sweep = [
+        *SMALL,
+        f"output_dir={tmp_path}",
+        "hydra/launcher=ray",
+        f"hydra.launcher.ray.init.address={address}",
+        "hydra.launcher.ray.remote.num_cpus=9",
+        "method=trivial",
+        "seed=1,2",
+    ]
+    told = gnnsync(sweep, code=2)
+    assert "a job needs 9 CPU, and no node of the Ray cluster has more than 8" in told
+    assert "Traceback" not in told
+
+
 def gnnsync(overrides: list[str], code: int) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "gnnsync.cli", "run", "-m", *overrides],

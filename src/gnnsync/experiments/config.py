@@ -21,6 +21,7 @@ from gnnsync.errors import (
     check_integer,
     one_line,
 )
+from gnnsync.experiments.devices import check_device_count
 from gnnsync.experiments.explain import explain_value
 from gnnsync.experiments.moved_keys import refuse_moved_keys
 from gnnsync.experiments.paths import sweep_name
@@ -42,16 +43,6 @@ _PLACES = {
     "method.stream": "stream",
     "data.angles": "prior",
 }
-
-# Arguments of the Trainer that could ask for more than one device, and the values that do not.
-_ONE_DEVICE: dict[str, tuple[Any, ...]] = {
-    "strategy": ("auto", "single_device"),
-    "devices": (1, "1"),
-    "num_nodes": (1,),
-}
-# Strategies of Lightning that start processes for a training alone; others start the whole command
-# again in each process.
-_OWN_PROCESSES = ("ddp_spawn", "ddp_fork")
 
 
 @dataclass(frozen=True)
@@ -111,7 +102,7 @@ def build(cfg: DictConfig) -> tuple[Settings, Networks, Method]:
     data = _instantiate(cfg, "data")
     method = _instantiate(cfg, "method")
     _check_anchors(cfg, method)
-    _check_devices(cfg, several=getattr(method, "several_devices", False))
+    check_device_count(cfg, several=getattr(method, "several_devices", False))
     if not isinstance(data, Networks):
         raise ConfigError(f"data = {cfg.data._target_}: must be a gnnsync.data.Networks")
     if not callable(method):
@@ -134,30 +125,6 @@ def _check_anchors(cfg: DictConfig, method: Method) -> None:
         f"anchors = {chosen}: {cfg.method._target_} has none of its own; use method=anchored "
         f"method.method._target_={cfg.method._target_}"
     )
-
-
-def _check_devices(cfg: DictConfig, *, several: bool) -> None:
-    """Refuse several devices per job, but for a method whose training can use them.
-
-    The replicas of all others already train side by side on one device.
-    """
-    options = OmegaConf.select(cfg, "method.trainer") or {}
-    strategy = options.get("strategy", "auto")
-    for name, harmless in _ONE_DEVICE.items():
-        value = options.get(name, harmless[0])
-        if value in harmless or (several and name != "num_nodes" and strategy in _OWN_PROCESSES):
-            continue
-        if several:
-            raise ConfigError(
-                f"trainer.{name} = {value}: several devices of one machine need trainer=ddp "
-                f"(trainer.strategy={' or '.join(_OWN_PROCESSES)}), since other strategies start "
-                "the whole command again in each process"
-            )
-        raise ConfigError(
-            f"trainer.{name} = {value}: a job trains on one device, since DDP starts "
-            "the whole command again in each process, and with -m the whole sweep; for "
-            "several GPUs run one job on each: -m hydra/launcher=ray_gpu trainer=gpu"
-        )
 
 
 def _instantiate(cfg: DictConfig, key: str) -> Any:

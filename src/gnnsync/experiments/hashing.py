@@ -26,7 +26,10 @@ SCIENCE = ("data", "method", "trials", "seed", "fit", "ckpt")
 WATCHING_CALLBACKS = frozenset(
     f"{package}.{name}"
     for package, names in (
-        ("gnnsync.learn.callbacks", "JobCheckpoint KeepFreedMemory LossCurve StepProgress"),
+        (
+            "gnnsync.learn.callbacks",
+            "JobCheckpoint KeepFreedMemory LossCurve ProfileReport StepProgress",
+        ),
         ("gnnsync.learn.inductive.training.callbacks", "TrainingCheckpoint TrainingProgress"),
         *(
             (

@@ -19,6 +19,7 @@ from gnnsync.data.maps import Map
 from gnnsync.errors import ConfigError, GnnsyncError
 from gnnsync.experiments import console
 from gnnsync.experiments.config import Settings, build
+from gnnsync.experiments.devices import check_gpu_here
 from gnnsync.experiments.hashing import job_folder, job_hash, job_name, resolved
 from gnnsync.experiments.label import label_of
 from gnnsync.experiments.loggers import log_results, opened_loggers
@@ -118,6 +119,7 @@ class _Job:
     def of(cls, cfg: DictConfig) -> _Job:
         """Build what the config names; nothing is written."""
         start = time.perf_counter()
+        check_gpu_here(cfg)
         settings, data, method = build(cfg)
         config, digest = resolved(cfg), job_hash(cfg)
         del config["logger"]  # may hold a key of a tracking service

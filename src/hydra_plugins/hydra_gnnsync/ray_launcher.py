@@ -41,6 +41,7 @@ class RayLauncher(ClusterLauncher):
         variables.update({name: str(value) for name, value in variables.items()})
         _check_address(self.ray.init.address)
         start_ray(self.ray.init)
+        _check_resources(self.ray.remote)
         tasks = []
         for number, overrides in enumerate(job_overrides, initial_job_idx):
             log.debug("#%d : %s", number, " ".join(filter_overrides(overrides)))
@@ -65,6 +66,21 @@ def _check_address(address: str | None) -> None:
             socket.create_connection((host, int(port)), timeout=10).close()
         except OSError as error:
             raise ConnectionError(f"no Ray cluster at {address} ({error})") from None
+
+
+def _check_resources(remote: DictConfig) -> None:
+    """Refuse jobs that no node of the cluster can hold, which would wait for ever."""
+    import ray  # an extra, and slow to load
+
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    for key, resource in (("num_gpus", "GPU"), ("num_cpus", "CPU")):
+        needed = remote.get(key) or 0
+        largest = max((node.get(resource, 0) for node in nodes), default=0)
+        if needed > largest:
+            raise RuntimeError(
+                f"a job needs {needed:g} {resource}, and no node of the Ray cluster has more than "
+                f"{largest:g}"
+            )
 
 
 def _results(tasks: list[Any]) -> Iterator[JobReturn]:

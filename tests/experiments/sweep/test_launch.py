@@ -7,7 +7,7 @@ import pytest
 from gnnsync.errors import GnnsyncError
 from gnnsync.experiments.composing import compose_config, hydra_configs
 from gnnsync.experiments.sweep import launch
-from gnnsync.experiments.sweep.launch import check_launcher
+from gnnsync.experiments.sweep.launch import check_launcher, runs_here
 
 
 @pytest.fixture(autouse=True)
@@ -64,8 +64,36 @@ def test_slurm_needs_sbatch(monkeypatch):
 
 
 def test_an_idle_gpu_gives_a_warning(caplog):
-    check_launcher(launcher("ray_gpu"))
+    stated = "hydra.launcher.ray.init.num_gpus=1"
+    check_launcher(launcher("ray_gpu", stated))
     assert "add trainer=gpu" in caplog.text
     caplog.clear()
-    check_launcher(launcher("ray_gpu", "trainer=gpu"))
+    check_launcher(launcher("ray_gpu", stated, "trainer=gpu"))
     assert not caplog.text
+
+
+@pytest.mark.parametrize(
+    ("overrides", "found", "refused"),
+    [
+        ([], 0, True),
+        ([], 1, False),
+        (["hydra.launcher.ray.init.num_gpus=0"], 1, True),
+        (["hydra.launcher.ray.init.num_gpus=2"], 0, False),
+        (["hydra.launcher.ray.init.address=10.0.0.1:6379"], 0, False),
+    ],
+)
+def test_a_machine_without_a_gpu_is_refused(overrides, found, refused, monkeypatch):
+    monkeypatch.setattr(launch, "gpu_count", lambda: found)
+    cfg = launcher("ray_gpu", "trainer=gpu", *overrides)
+    if not refused:
+        check_launcher(cfg)
+        return
+    with pytest.raises(GnnsyncError, match="this machine has no GPU, so no job could ever start"):
+        check_launcher(cfg)
+
+
+@pytest.mark.parametrize(
+    ("name", "here"), [("basic", True), ("joblib", True), ("ray", False), ("slurm", False)]
+)
+def test_where_jobs_run(name, here):
+    assert runs_here(launcher(name)) == here

@@ -12,10 +12,11 @@ from omegaconf import DictConfig
 from gnnsync.errors import ConfigError
 from gnnsync.experiments.composing import compose_config, parse_overrides
 from gnnsync.experiments.config import build
+from gnnsync.experiments.devices import check_gpu_here
 from gnnsync.experiments.hashing import job_hash
 from gnnsync.experiments.loggers import make_loggers
 from gnnsync.experiments.sweep.grid import Axis, Grid
-from gnnsync.experiments.sweep.launch import check_launcher
+from gnnsync.experiments.sweep.launch import check_launcher, runs_here
 from gnnsync.experiments.sweep.naming import new_name
 from gnnsync.experiments.sweep.presets import preset_axes
 from gnnsync.io.files import writable_directory
@@ -81,6 +82,8 @@ class Command:
         for grid in self.grids:
             for point in grid.cross():
                 cfg = grid.config(point)
+                if runs_here(self.first):
+                    check_gpu_here(cfg)
                 settings, _, method = build(cfg)
                 job_hash(cfg)
                 make_loggers(cfg, writable_directory(settings.output_dir), method)

@@ -17,6 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from gnnsync.errors import ConfigError, GnnsyncError, check_real, first_line
 from gnnsync.experiments.app import HELD
+from gnnsync.experiments.devices import gpu_count
 from gnnsync.experiments.sweep.plan import Job, count
 from gnnsync.results.locks import claimed, last_claimed
 
@@ -69,8 +70,30 @@ def check_launcher(cfg: DictConfig) -> None:
         )
     if "gpus_per_job" in cfg:
         check_real("gpus_per_job", cfg.gpus_per_job, 0, 1, open_low=True)
+        _check_local_gpus(cfg)
         if OmegaConf.select(cfg, "method.trainer.accelerator") == "cpu":
             log.warning("the jobs hold a share of a GPU and do not use it: add trainer=gpu")
+
+
+def runs_here(cfg: DictConfig) -> bool:
+    """Whether the launcher runs jobs on this machine, and lets them see all of its devices."""
+    return str(cfg.hydra.runtime.choices.get("hydra/launcher", "")) in ("basic", "joblib")
+
+
+def _check_local_gpus(cfg: DictConfig) -> None:
+    """Refuse a share of a GPU on a machine without one, where Ray would wait for ever.
+
+    A cluster is asked when it is connected.
+    """
+    options = cfg.hydra.launcher.ray.init
+    if options.get("address") not in (None, "local"):
+        return
+    stated = options.get("num_gpus")
+    if (gpu_count() if stated is None else stated) < cfg.gpus_per_job:
+        raise ConfigError(
+            "hydra/launcher = ray_gpu: this machine has no GPU, so no job could ever start: use "
+            "hydra/launcher=ray, or a cluster with GPUs (hydra.launcher.ray.init.address=HOST:PORT)"
+        )
 
 
 def cap_threads(threads: int) -> None:

@@ -7,6 +7,7 @@ from gnnsync.learn.callbacks.gradient_clipping import ReplicaGradientClipping
 from gnnsync.learn.callbacks.history import History
 from gnnsync.learn.callbacks.loss_curve import LossCurve
 from gnnsync.learn.callbacks.memory import KeepFreedMemory
+from gnnsync.learn.callbacks.profile import ProfileReport
 from gnnsync.learn.callbacks.progress import StepProgress
 from gnnsync.learn.callbacks.stopping import ReplicaStopping
 
@@ -19,6 +20,7 @@ __all__ = [
     "JobCheckpoint",
     "KeepFreedMemory",
     "LossCurve",
+    "ProfileReport",
     "ReplicaCallback",
     "ReplicaGradientClipping",
     "ReplicaStopping",

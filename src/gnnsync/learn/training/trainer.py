@@ -19,7 +19,8 @@ from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from torch import Tensor
 
 from gnnsync.errors import ParameterError, check_integer, first_line
-from gnnsync.learn.callbacks import History, ReplicaStopping
+from gnnsync.learn.callbacks import History, ProfileReport, ReplicaStopping
+from gnnsync.learn.callbacks.base import callbacks_of
 from gnnsync.learn.module import SyncModule
 from gnnsync.learn.training.checkpoint_io import AtomicCheckpointIO
 from gnnsync.methods.base import RunContext
@@ -160,8 +161,10 @@ def _running(trainer: Trainer) -> Iterator[None]:
     """
     handler = signal.getsignal(signal.SIGINT)
     try:
-        # A profiler prints its table by Lightning's log.
-        with _without_notices(isinstance(getattr(trainer, "profiler", None), PassThroughProfiler)):
+        # A profiler prints its table by Lightning's log, unless a callback of ours reports it.
+        unprofiled = isinstance(getattr(trainer, "profiler", None), PassThroughProfiler)
+        reported = any(isinstance(c, ProfileReport) for c in callbacks_of(trainer))
+        with _without_notices(unprofiled or reported):
             yield
     except SystemExit:
         if not trainer.interrupted:
