@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -11,10 +12,13 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from gnnsync.cli.main import main
+from gnnsync.report.styles import marker_path, styles
+from gnnsync.results.names import variant_name
 from tests.job_folders import write_job
 
 EVIL = "<script>alert(1)</script>"
@@ -58,7 +62,11 @@ def test_writes_rows_figures_tables_and_a_page(report, capsys):
         "mse_k1.png",
         "mse_k2.pdf",
         "mse_k2.png",
+        "panels",
     ]
+    alone = sorted(path.name for path in (report / "figures" / "panels" / "mse_k1").glob("*.pdf"))
+    assert len(alone) == 5
+    assert alone[0] == "legend.pdf"
     assert len(list((report / "tables").glob("mse_k?_ERO.*"))) == 6
     assert (report / "index.html").stat().st_size > 10_000
 
@@ -103,14 +111,14 @@ def test_sweeps_are_drawn_apart_or_together(tmp_path, capsys):
     assert main(["report", *folders, "--output", str(tmp_path / "b"), "--together"]) == 0
     assert (tmp_path / "b" / "figures" / "mse_k1.png").exists()
     head = (tmp_path / "b" / "tables" / "mse_k1_ERO.md").read_text().splitlines()[2]
-    assert head == "| η | spectral | gpm |"
+    assert head == "| η | Spectral | GPM |"
 
 
 def test_many_figures_are_drawn_by_several_processes(tmp_path):
     for k in range(1, 6):
         for eta in (0.1, 0.5):
             write_job(tmp_path, seeds=1, **{"data.k": k, "data.eta": eta})
-    assert main(["report", str(tmp_path), "--workers", "2"]) == 0
+    assert main(["report", str(tmp_path), "--workers", "2", "--no-panels"]) == 0
     assert len(list((tmp_path / "report" / "figures").iterdir())) == 10
 
 
@@ -130,7 +138,7 @@ def test_a_hundred_thousand_rows_fit_in_two_gibibytes(tmp_path):
     command = [sys.executable, "-m", "gnnsync.cli", "report", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     assert "100,800 rows of 10,080 jobs" in done.stdout
-    assert len(list((tmp_path / "report" / "figures").iterdir())) == 24
+    assert len(list((tmp_path / "report" / "figures").glob("*.p*"))) == 24
     assert (tmp_path / "report" / "index.html").stat().st_size < 10e6
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2 * 2**20  # in KiB
 
@@ -214,7 +222,7 @@ def opened(browser, report) -> Iterator:
 def test_controls_change_the_plot(opened):
     page = opened()
     first = page.curves()
-    assert set(first) == {"gnnsync", "spectral", EVIL}
+    assert set(first) == {"GNNSync", "Spectral", EVIL}
     told = page.page.locator("#selection").inner_text()
     assert told == "MSE: k = 1, ERO, prior 1: gamma, p = 0.05"
     for control, text in [
@@ -238,8 +246,8 @@ def test_methods_and_band_can_be_left_out(opened):
     assert page.page.locator("#limit-band").count() == 1
     page.page.get_by_label("limit: oracle to certifiable").uncheck()
     assert page.page.locator("#limit-band").count() == 0
-    page.page.get_by_label("spectral", exact=True).uncheck()
-    assert set(page.curves()) == {"gnnsync", EVIL}
+    page.page.get_by_label("Spectral", exact=True).uncheck()
+    assert set(page.curves()) == {"GNNSync", EVIL}
     assert len(page.column(1)) == 6
     page.page.locator("#none").click()
     assert "No method is chosen" in page.page.locator("#canvas").inner_text()
@@ -251,9 +259,9 @@ def test_hover_shows_the_point_and_its_command(opened):
     page = opened()
     tip = page.page.locator("#tip")
     assert not tip.is_visible()
-    page.page.mouse.move(*page.spot("spectral", 1))
+    page.page.mouse.move(*page.spot("Spectral", 1))
     text = tip.inner_text().split("\n")
-    assert text[0] == "spectral"
+    assert text[0] == "Spectral"
     facts = dict(zip(text[1:-1:2], text[2::2], strict=False))
     assert facts["η"] == "0.5"
     assert facts["mean"] == "0.5250"
@@ -266,7 +274,7 @@ def test_hover_shows_the_point_and_its_command(opened):
 
 def test_a_click_keeps_the_point_and_escape_lets_it_go(opened):
     page = opened()
-    page.page.mouse.click(*page.spot("gnnsync", 2))
+    page.page.mouse.click(*page.spot("GNNSync", 2))
     page.page.mouse.move(5, 5)
     assert page.page.locator("#tip").is_visible()
     assert page.page.locator("#tip button").inner_text() == "copy the command"
@@ -290,9 +298,9 @@ def test_the_keyboard_reaches_every_control_and_point(opened):
     second = page.page.locator("#announcement").inner_text()
     page.page.keyboard.press("ArrowUp")
     third = page.page.locator("#announcement").inner_text()
-    assert first.startswith("gnnsync, η 0.9")
-    assert second.startswith("gnnsync, η 0.5")
-    assert third.startswith("spectral, η 0.5")
+    assert first.startswith("GNNSync, η 0.9")
+    assert second.startswith("GNNSync, η 0.5")
+    assert third.startswith("Spectral, η 0.5")
 
 
 def test_the_table_sorts_both_ways(opened):
@@ -322,8 +330,120 @@ def test_jobs_without_a_result_are_listed(opened):
 def test_a_phone_shows_it_without_scrolling_sideways(opened, scheme):
     page = opened(width=360, height=740, has_touch=True, color_scheme=scheme)
     assert page.page.evaluate("document.documentElement.scrollWidth") == 360
-    page.page.touchscreen.tap(*page.spot("spectral", 1))
+    page.page.touchscreen.tap(*page.spot("Spectral", 1))
     assert "gnnsync run method=spectral" in page.page.locator("#tip").inner_text()
     assert page.page.evaluate("document.documentElement.scrollWidth") == 360
     background = page.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(18, 22, 28)") == (scheme == "dark")
+
+
+# ---- a page with everything
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory) -> Path:
+    """A study of two cells, of which the second is the larger; training, a search and maps."""
+    folder = tmp_path_factory.mktemp("everything")
+    for p, methods in [(0.05, ["spectral"]), (0.15, ["gnnsync", "tas", "gpm"])]:
+        for method, eta in product(methods, (0.1, 0.5)):
+            learned = {"loss": "upset"} if method == "gnnsync" else {}
+            job = write_job(folder, method=method, **learned, **{"data.p": p, "data.eta": eta})
+            if learned:
+                losses = np.linspace(1 + eta, eta, 40)[:, None].repeat(2, axis=1)
+                np.savez(job / "solutions.npz", loss_train=losses, loss_evaluation=losses)
+    for number, mse in enumerate([0.4, 0.2, 0.3]):
+        job = write_job(folder, "tune", variant=f"gnnsync optimizer.lr=0.0{number}", mse=[mse])
+        content = json.loads((job / "result.json").read_text())
+        content["overrides"] = [f"optimizer.lr=0.0{number}"]
+        (job / "result.json").write_text(json.dumps(content))
+        os.utime(job / "result.json", (number, number))
+    (folder / "tune" / "optimization_results.yaml").write_text("name: optuna\n")
+    points = np.random.default_rng(0).normal(size=(20, 2))
+    job = write_job(folder, "maps", **{"data.graph": "PACM", "data.p": None, "ane": 0.1})
+    np.savez(job / "solutions.npz", points=points, recovered=points)
+    assert main(["report", str(folder), "--workers", "1"]) == 0
+    return folder / "report"
+
+
+@pytest.fixture
+def whole(browser, everything) -> Iterator:
+    page = Page(browser, everything / "index.html", permissions=["clipboard-write"])
+    yield page
+    assert page.faults == []
+    assert page.requests[0] == (everything / "index.html").as_uri()
+    assert all(url.startswith("data:") for url in page.requests[1:])
+    page.context.close()
+
+
+def test_the_page_opens_where_most_can_be_compared(whole):
+    assert whole.page.locator("#selection").inner_text().endswith("p = 0.15")
+    assert set(whole.curves()) == {"GNNSync", "TAS", "GPM"}
+    assert "outlier fraction η" in whole.page.locator("#canvas").text_content()
+    whole.choose("data.graph", "PACM")
+    assert "noise level η" in whole.page.locator("#canvas").text_content()
+
+
+def test_markers_are_those_of_the_figures(whole):
+    looks = styles(["gnnsync", "tas", "gpm", "spectral"])
+    names = [variant_name(label) for label in looks]
+    for name, look in zip(names, looks.values(), strict=True):
+        curve = whole.page.locator(f"g.curve[data-variant='{name}']")
+        if name == "Spectral":  # in the other cell
+            continue
+        shape = curve.locator("path").first
+        assert shape.get_attribute("d") == marker_path(look.marker)
+        assert shape.get_attribute("fill") == look.colour
+
+
+def test_every_command_is_shown_in_full_and_can_be_copied(whole):
+    line = whole.page.locator("#numbers td.line").first
+    command = line.locator("code").inner_text()
+    assert command.startswith("gnnsync run method=")
+    line.locator("button").click()
+    whole.page.wait_for_function(
+        "document.querySelector('#numbers td.line button').textContent === 'copied'"
+    )
+
+
+def test_training_curves_follow_the_selection(whole):
+    curve = whole.page.locator("#training g.training-curve")
+    assert curve.get_attribute("data-variant") == "GNNSync"
+    assert len(curve.locator("polyline").first.get_attribute("points").split()) == 40
+    before = whole.page.locator("#training-canvas text").all_text_contents()
+    whole.choose("training-noise", "0.1")
+    # Both losses fall by one, so the lines agree; the values on the axis do not.
+    assert whole.page.locator("#training-canvas text").all_text_contents() != before
+    whole.page.get_by_label("GNNSync", exact=True).uncheck()
+    assert "No method that trains is chosen" in whole.page.locator("#training").inner_text()
+    whole.choose("data.p", "0.05")
+    assert not whole.page.locator("#training").is_visible()
+
+
+def test_the_search_shows_its_history_and_its_best_job(whole):
+    told = whole.page.locator("#search-best").inner_text()
+    assert told == "tune: 3 jobs, lowest MSE 0.2000 in job 2: optimizer.lr=0.01"
+    assert whole.page.locator("#search-history .trial").count() == 3
+    assert whole.page.locator("#search-slices .slice").count() == 1
+    rows = whole.page.locator("#trials tbody tr").all_inner_texts()
+    assert [row.split()[0] for row in rows] == ["2", "3", "1"]
+    assert "gnnsync run optimizer.lr=0.01" in rows[0]
+
+
+def test_figures_and_tables_are_shown_with_links_that_lead_to_files(whole, everything):
+    captions = whole.page.locator("figcaption").all_inner_texts()
+    assert any("Recovered maps" in caption for caption in captions)
+    assert any("MSE against outlier fraction η" in caption for caption in captions)
+    assert whole.page.locator("figure img").count() == len(captions)
+    widths = whole.page.evaluate(
+        "Promise.all([...document.images].map((i) => i.decode().then(() => i.naturalWidth)))"
+    )
+    assert min(widths) > 100
+    targets = whole.page.locator("#figures a, #tables a").evaluate_all(
+        "links => links.map((link) => decodeURIComponent(link.getAttribute('href')))"
+    )
+    assert len(targets) > 10
+    assert any("panels" in target for target in targets)
+    assert [target for target in targets if not (everything / target).is_file()] == []
+    table = whole.page.locator("details.table").first
+    table.locator("summary").click()
+    assert "±" in table.locator("td.best").first.inner_text()

@@ -32,7 +32,7 @@ def legend(figure) -> list[str]:
 def test_one_line_per_variant_with_means_and_a_band():
     figure = comparison_figure(rows())
     (axes,) = figure.axes
-    assert legend(figure) == ["gnnsync", "spectral", "limit: oracle to certifiable"]
+    assert legend(figure) == ["GNNSync", "Spectral", "limit: oracle to certifiable"]
     curves = axes.lines
     assert {line.get_linestyle() for line in curves} == {"--", "-"}
     for line in curves:
@@ -52,7 +52,7 @@ def test_panels_by_what_varies_in_rows_of_four():
 
 def test_unknown_limits_leave_the_band_out():
     figure = comparison_figure(rows().drop(columns=["limit_oracle"]))
-    assert legend(figure) == ["gnnsync", "spectral"]
+    assert legend(figure) == ["GNNSync", "Spectral"]
 
 
 def test_varies():

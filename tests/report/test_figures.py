@@ -5,6 +5,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 from gnnsync.report.figures import drawings, save
+from gnnsync.report.styles import styles
 from gnnsync.results.collect import collect
 
 LEARNED = {
@@ -46,7 +47,7 @@ def test_mse_against_noise_with_bars_band_and_a_dashed_network(results, tmp_path
     assert any(np.allclose(bar, [0.1, 0.3]) for bar in bars)
     assert sum(isinstance(c, PolyCollection) for c in axes.collections) == 1  # the band
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert texts == ["gnnsync", "spectral", "limit: oracle to certifiable"]
+    assert texts == ["GNNSync", "Spectral", "limit: oracle to certifiable"]
     assert "ERO" in figure.get_suptitle()
 
 
@@ -166,7 +167,65 @@ def test_saved_as_picture_and_document_and_the_same_each_time(results, tmp_path)
         # Names that are no mathematics.
         results(variant=r"$x_$ \frac", **{"data.eta": eta, "data.graph": "$_$"})
     (drawing,) = named(tmp_path).values()
-    first = [path.read_bytes() for path in save(drawing, tmp_path)]
+    first = [path.read_bytes() for path in save(drawing, tmp_path).files]
     assert first[0].startswith(b"\x89PNG")
     assert first[1].startswith(b"%PDF")
-    assert first == [path.read_bytes() for path in save(drawing, tmp_path)]
+    assert first == [path.read_bytes() for path in save(drawing, tmp_path).files]
+
+
+def test_every_panel_and_the_legend_are_files_of_their_own(results, tmp_path):
+    for p in (0.05, 0.15):
+        for eta in (0.1, 0.5):
+            results(**LEARNED, **{"data.eta": eta, "data.p": p}, mse=[eta])
+    (drawing,) = named(tmp_path).values()
+    panels = dict(drawing.panels())
+    assert list(panels) == ["p = 0.05", "p = 0.15", "legend"]
+    whole = drawing.figure().axes[0]
+    (axes,) = panels["p = 0.15"].axes
+    assert (axes.get_xlim(), axes.get_ylim()) == (whole.get_xlim(), whole.get_ylim())
+    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title()) == (
+        "outlier fraction η",
+        "MSE",
+        "",
+    )
+    texts = [text.get_text() for text in panels["legend"].legends[0].get_texts()]
+    assert texts == ["GNNSync", "limit: oracle to certifiable"]
+    saved = save(drawing, tmp_path, panels=True)
+    assert sorted(path.name for path in saved.panels) == [
+        f"{name}.{ending}" for name in ("legend", "p0.05", "p0.15") for ending in ("pdf", "png")
+    ]
+    assert saved.preview.startswith(b"\x89PNG")
+    assert saved.heading == "MSE against outlier fraction η: k = 1, ERO, prior 1: gamma, n = 360"
+
+
+def test_the_legend_holds_all_of_its_entries(results, tmp_path):
+    for i in range(9):
+        for eta in (0.1, 0.5):
+            results(method=f"a method with a long name {i}", **{"data.eta": eta}, seeds=1)
+    (drawing,) = named(tmp_path).values()
+    legend = dict(drawing.panels())["legend"]
+    legend.canvas.draw()
+    box = legend.legends[0].get_window_extent()
+    assert box.x0 >= -1
+    assert box.y0 >= -1
+    assert box.x1 <= legend.bbox.x1 + 1
+    assert box.y1 <= legend.bbox.y1 + 1
+
+
+def test_maps_alone(results, tmp_path):
+    points = np.random.default_rng(0).normal(size=(20, 2))
+    cloud = {"data.graph": "PACM", "data.p": None, "ane": 0.1}
+    job = results(**cloud, **{"data.eta": 0.1})
+    np.savez(job / "solutions.npz", points=points, recovered=points)
+    saved = save(named(tmp_path)["maps_k1_PACM_Gamma"], tmp_path, ["png"], panels=True)
+    assert [path.name for path in saved.panels] == ["Spectral_eta0.1.png"]
+
+
+def test_a_variant_looks_as_it_is_told_to(results, tmp_path):
+    for eta in (0.1, 0.5):
+        results(method="spectral", **{"data.eta": eta})
+    rows = collect([tmp_path]).rows
+    looks = styles(["gnnsync", "spectral"])
+    (drawing,) = drawings(rows, looks=looks)
+    (line,) = drawing.figure().axes[0].lines
+    assert line.get_color() == looks["spectral"].colour

@@ -5,13 +5,16 @@ import io
 import json
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnnsync.report.page import page, page_data
+from gnnsync.report.styles import marker_path, styles
 from gnnsync.report.tables import tables
 from gnnsync.results.collect import collect
+from gnnsync.results.names import variant_name
 from tests.job_folders import write_job
 
 EVIL = "</script><script>alert(1)</script><!--"
@@ -72,7 +75,7 @@ def test_names_are_data(results, tmp_path):
     assert "<!--" not in text
     embedded = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
     data = json.loads(embedded.group(1))
-    assert data["variants"][0]["label"] == EVIL
+    assert data["variants"][0]["label"] == variant_name(EVIL)
     assert data["columns"][1]["values"] == [EVIL]
 
 
@@ -85,7 +88,7 @@ def test_any_name_arrives_as_it_is(name, tmp_path_factory):
     text = page(found, name)
     assert text.count("<script") == text.count("</script>") == 2
     embedded = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
-    assert json.loads(embedded.group(1))["variants"][0]["label"] == name
+    assert json.loads(embedded.group(1))["variants"][0]["label"] == variant_name(name)
     (table,) = tables(found.rows)
     (line,) = csv.DictReader(io.StringIO(table.csv(), newline=""))
     assert line["variant"] == name
@@ -112,3 +115,29 @@ def test_rows_of_a_file_without_noise_and_truth_still_make_a_page(results, tmp_p
     data = page_data(collect([tmp_path]))
     assert [metric["key"] for metric in data["metrics"]] == ["upset"]
     assert len(data["points"]) == 1
+
+
+def test_training_curves_belong_to_their_points(results, tmp_path):
+    losses = {"loss_train": np.full((3, 2), 2.0), "loss_evaluation": np.full((3, 2), 1.0)}
+    for eta in (0.1, 0.5):
+        job = results(method="gnnsync", loss="upset", **{"data.eta": eta})
+        np.savez(job / "solutions.npz", **losses)
+    results(method="gpm")
+    data = page_data(collect([tmp_path]))
+    labels = [variant["label"] for variant in data["variants"]]
+    assert labels == ["GNNSync", "GPM"]
+    assert sorted((noise, variant) for _, noise, variant, *_ in data["curves"]) == [
+        (0.1, 0),
+        (0.5, 0),
+    ]
+    columns, _, _, steps, train, evaluation = data["curves"][0]
+    assert columns == [0, 0, 0, 0]
+    assert (steps, train, evaluation) == ([1, 2, 3], [2.0] * 3, [1.0] * 3)
+
+
+def test_a_variant_looks_as_in_the_figures(results, tmp_path):
+    results(method="tas")
+    (variant,) = page_data(collect([tmp_path]))["variants"]
+    (style,) = styles(["tas"]).values()
+    assert variant["colour"] == style.colour
+    assert variant["marker"] == marker_path(style.marker)

@@ -63,7 +63,7 @@ def test_a_table_for_each_graph_and_metric(results, tmp_path):
     results(**cloud)
     found = {table.name: table for table in tables(collect([tmp_path]).rows)}
     assert set(found) == {"mse_k1_RGGO", "mse_k1_PACM", "ane_k1_PACM"}
-    assert found["mse_k1_RGGO"].markdown().splitlines()[2] == "| p | η | spectral |"
+    assert found["mse_k1_RGGO"].markdown().splitlines()[2] == "| p | η | Spectral |"
 
 
 def test_files(results, tmp_path):

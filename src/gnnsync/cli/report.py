@@ -26,6 +26,7 @@ def _run(arguments: argparse.Namespace) -> None:
         arguments.directories,
         arguments.output,
         together=arguments.together,
+        panels=arguments.panels,
         workers=arguments.workers,
     )
     _print(report)
@@ -57,6 +58,12 @@ def _parser() -> argparse.ArgumentParser:
         help="put all sweeps into the same figures and tables (default: one set for each sweep)",
     )
     parser.add_argument(
+        "--panels",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="write each panel and each legend as files of their own, too (default: yes)",
+    )
+    parser.add_argument(
         "--workers",
         type=_positive,
         default=min(_MOST_WORKERS, os.cpu_count() or 1),
@@ -77,7 +84,8 @@ def _print(report: Report) -> None:
     """Print what was written, and the jobs without a result."""
     found = report.collection
     print(f"{len(found.rows):,} rows of {len(found.lines):,} jobs in {report.folder}:")
-    print(f"  {PAGE}, {ROWS}, {len(report.figures)} figures, {len(report.tables)} tables")
+    panels = f", {len(report.panels)} files of single panels" if report.panels else ""
+    print(f"  {PAGE}, {ROWS}, {len(report.figures)} figures{panels}, {len(report.tables)} tables")
     if found.duplicates:
         print(f"{found.duplicates:,} jobs were found twice and counted once")
     if not found.absent:

@@ -22,8 +22,11 @@ _BUDGET = ("trainer.", "callbacks.")
 def labelled(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with a column `label`: the variant, and its budget if one variant has several.
 
-    The label is what points are grouped by, so rows of different budgets are never averaged.
+    The label is what points are grouped by, so rows of different budgets are never averaged. Rows
+    that have the column keep it.
     """
+    if LABEL in rows:
+        return rows
     variant = rows["variant"] if "variant" in rows else rows["method"]
     label = variant.astype("str")
     for column in [name for name in rows if str(name).startswith(_BUDGET)]:

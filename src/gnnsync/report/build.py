@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from itertools import repeat
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -14,10 +14,12 @@ import pandas as pd
 
 from gnnsync.io.files import writable_directory, write_bytes, write_text
 from gnnsync.report.aggregation import distinct_replicas, sweep_names
-from gnnsync.report.figures import FORMATS, Drawing, drawings, save
+from gnnsync.report.figures import FORMATS, Drawing, Saved, drawings, save
 from gnnsync.report.page import page
+from gnnsync.report.page.gallery import Gallery
 from gnnsync.report.parts import file_name
-from gnnsync.report.tables import save_table, tables
+from gnnsync.report.searches import save_search, searches, studied
+from gnnsync.report.tables import Table, save_table, tables
 from gnnsync.results.collect import Collection, ReportError, collect
 
 ROWS, PAGE = "rows.parquet", "index.html"
@@ -34,12 +36,14 @@ class Report:
         folder: folder of the report.
         collection: the rows, and the jobs without a result.
         figures: figure files.
+        panels: files of single panels and legends.
         tables: table files.
     """
 
     folder: Path
     collection: Collection
     figures: list[Path] = field(default_factory=list)
+    panels: list[Path] = field(default_factory=list)
     tables: list[Path] = field(default_factory=list)
 
 
@@ -48,6 +52,7 @@ def write_report(
     output: Path | None = None,
     *,
     together: bool = False,
+    panels: bool = True,
     workers: int = 1,
 ) -> Report:
     """Read all jobs below the folders and write the report.
@@ -57,6 +62,7 @@ def write_report(
         output: folder of the report; by default `report` in the folder read, or in the current
             one if several are read.
         together: one set of figures and tables for all sweeps instead of one for each.
+        panels: write every panel and every legend as files of their own, too.
         workers: number of processes that draw figures.
 
     Raises:
@@ -70,31 +76,45 @@ def write_report(
     folder = writable_directory(target, "--output")
     report = Report(folder, collection)
     _write_parquet(with_lines(collection), folder / ROWS)
-    heading = "gnnsync: " + ", ".join(sweep_names(collection.rows))
-    write_text(folder / PAGE, page(collection, _short(heading)))
+    studies, looks = studied(collection)
     drawn: list[tuple[Drawing, Path]] = []
-    for sub, rows in _sets(collection.rows, together):
-        drawn += [(d, folder / "figures" / sub) for d in drawings(rows, collection.folders)]
+    listed: list[tuple[Table, list[Path]]] = []
+    for sub, rows in _sets(studies, together):
+        found = drawings(rows, collection.folders, looks)
+        drawn += [(drawing, folder / "figures" / sub) for drawing in found]
         for table in tables(rows):
-            report.tables += save_table(
-                table, writable_directory(folder / "tables" / sub, "--output")
-            )
-    report.figures = save_all(drawn, workers=workers)
+            inside = writable_directory(folder / "tables" / sub, "--output")
+            listed.append((table, save_table(table, inside)))
+    for search in searches(collection):
+        drawn.append((search, folder / "figures"))
+        report.tables.append(save_search(search, writable_directory(folder / "tables")))
+    saved = save_all(drawn, panels=panels, workers=workers)
+    report.figures = [path for one in saved for path in one.files]
+    report.panels = [path for one in saved for path in one.panels]
+    report.tables += [path for _, paths in listed for path in paths]
+    heading = "gnnsync: " + ", ".join(sweep_names(collection.rows))
+    gallery = Gallery.of(folder, saved, listed)
+    write_text(folder / PAGE, page(collection, _short(heading), gallery))
     return report
 
 
 def save_all(
-    drawn: Sequence[tuple[Drawing, Path]], formats: Sequence[str] = FORMATS, *, workers: int = 1
-) -> list[Path]:
+    drawn: Sequence[tuple[Drawing, Path]],
+    formats: Sequence[str] = FORMATS,
+    *,
+    panels: bool = False,
+    workers: int = 1,
+) -> list[Saved]:
     """Draw and write figures into their folders, in several processes if there are many."""
     for folder in {folder for _, folder in drawn}:
         writable_directory(folder, "--output")
-    arguments = [d for d, _ in drawn], [folder for _, folder in drawn], repeat(tuple(formats))
+    write = partial(save, formats=tuple(formats), panels=panels)
+    arguments = [d for d, _ in drawn], [folder for _, folder in drawn]
     if workers > 1 and len(drawn) >= _LEAST_FIGURES_FOR_POOL:
         # Spawned, not forked: a forked copy of a process with threads can deadlock.
         with ProcessPoolExecutor(min(workers, len(drawn)), get_context("spawn")) as pool:
-            return [path for paths in pool.map(save, *arguments) for path in paths]
-    return [path for paths in map(save, *arguments) for path in paths]
+            return list(pool.map(write, *arguments))
+    return list(map(write, *arguments))
 
 
 def with_lines(collection: Collection) -> pd.DataFrame:

@@ -5,8 +5,9 @@ Each figure is drawn only if its horizontal axis has several values in the rows.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -17,15 +18,19 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from gnnsync.io.figure_file import write_figure
-from gnnsync.plots.maps import map_grid
+from gnnsync.io.files import writable_directory
+from gnnsync.plots.maps import map_figure, map_grid
 from gnnsync.report.aggregation import LABEL, aggregate, labelled
 from gnnsync.report.naming import DENSITY, GRAPH, METRICS, NOISE, PRIOR, in_paper_order
-from gnnsync.report.panels import Curves, literal, panel_grid
-from gnnsync.report.parts import parts
+from gnnsync.report.panels import Curves, draw_panels, literal, single_panels, split_panels
+from gnnsync.report.parts import file_name, parts
 from gnnsync.report.styles import Style, styles
+from gnnsync.results.names import noise_title, variant_name
+from gnnsync.typing import FloatArray
 
 FORMATS = ("png", "pdf")
 _DPI = 130
+_PREVIEW_DPI = 90
 _MOST_MAPS = 12  # rows and columns of a grid of maps
 _LIGHTEST = 0.85  # position in the colour map of the last noise level; above it is too pale
 
@@ -37,23 +42,39 @@ class Drawing(Protocol):
     def name(self) -> str:
         """File name without the ending."""
 
+    @property
+    def heading(self) -> str:
+        """What the figure shows, and the data that its panels have in common."""
+
     def figure(self) -> Figure:
         """Draw it."""
+
+    def panels(self) -> Iterator[tuple[str, Figure]]:
+        """Draw every panel alone, with its title, and the legend if there is one."""
 
 
 @dataclass(frozen=True)
 class CurveDrawing:
-    """Curves in a grid of panels; see `panel_grid`."""
+    """Curves in a grid of panels; see `split_panels`."""
 
     name: str
     points: pd.DataFrame
     curves: Curves
     styles: Mapping[str, Style]
-    heading: str
+    facts: str
+
+    @property
+    def heading(self) -> str:
+        """The axes and the data, such as `MSE against outlier fraction η: k = 1, ERO`."""
+        return f"{self.curves.y_label} against {self.curves.x_label}: {self.facts}"
 
     def figure(self) -> Figure:
         """Draw it."""
-        return panel_grid(self.points, self.curves, self.styles, self.heading)
+        return draw_panels(split_panels(self.points), self.curves, self.styles, self.facts)
+
+    def panels(self) -> Iterator[tuple[str, Figure]]:
+        """Draw every panel alone, and the legend."""
+        return single_panels(split_panels(self.points), self.curves, self.styles)
 
 
 @dataclass(frozen=True)
@@ -62,27 +83,53 @@ class MapDrawing:
 
     name: str
     files: Mapping[tuple[str, str], Path]
+    facts: str
+
+    @property
+    def heading(self) -> str:
+        """The data, such as `Recovered maps: k = 1, us_cities`."""
+        return f"Recovered maps: {self.facts}"
 
     def figure(self) -> Figure:
         """Read the maps and draw them."""
+        return map_grid(*self._read())
+
+    def panels(self) -> Iterator[tuple[str, Figure]]:
+        """Draw every map alone."""
+        truth, recovered = self._read()
+        for (level, label), points in recovered.items():
+            yield f"{label} {level}", map_figure(truth, points)
+
+    def _read(self) -> tuple[FloatArray, dict[tuple[str, str], FloatArray]]:
         truth, recovered = np.zeros((0, 2)), {}
         for place, path in self.files.items():
             with np.load(path) as arrays:
                 truth, recovered[place] = arrays["points"], arrays["recovered"]
-        return map_grid(truth, recovered)
+        return truth, recovered
 
 
-def drawings(rows: pd.DataFrame, folders: Mapping[str, Path] | None = None) -> list[Drawing]:
-    """All figures of these rows; with the folders of the jobs (by job hash) also the maps."""
+def drawings(
+    rows: pd.DataFrame,
+    folders: Mapping[str, Path] | None = None,
+    looks: Mapping[str, Style] | None = None,
+) -> list[Drawing]:
+    """All figures of these rows.
+
+    Args:
+        rows: from `collect`.
+        folders: folders of the jobs by job hash; without them there are no maps.
+        looks: the style of every variant, by default from these rows alone.
+    """
     if rows.empty:
         return []
     rows = labelled(rows)
+    looks = styles(list(rows[LABEL])) if looks is None else looks
     found: list[Drawing] = []
     ablation = _ablation(rows)
     for metric in ("mse", "ane"):
         if metric in rows and (metric == "ane" or len(ablation) < len(rows)):
-            found += _against_noise(metric, rows, metric)
-    found += _against_noise("ablation", ablation, "mse")
+            found += _against_noise(metric, rows, metric, looks)
+    found += _against_noise("ablation", ablation, "mse", looks)
     found += _improvement(rows)
     found += _tau(rows)
     if folders is not None:
@@ -90,20 +137,59 @@ def drawings(rows: pd.DataFrame, folders: Mapping[str, Path] | None = None) -> l
     return found
 
 
-def save(drawing: Drawing, folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Draw a figure and write it in each format; returns the files."""
+@dataclass(frozen=True)
+class Saved:
+    """A figure that was written.
+
+    Args:
+        heading: what it shows.
+        files: the figure in each format.
+        panels: its panels and its legend alone, in each format.
+        preview: a small PNG for the page.
+    """
+
+    heading: str
+    files: list[Path]
+    panels: list[Path]
+    preview: bytes
+
+
+def save(
+    drawing: Drawing, folder: Path, formats: Sequence[str] = FORMATS, *, panels: bool = False
+) -> Saved:
+    """Draw a figure and write it in each format; with `panels` also each panel and the legend.
+
+    Panels are written into the folder `panels/NAME` beside the figure.
+    """
     figure = drawing.figure()
-    paths = [folder / f"{drawing.name}.{ending}" for ending in formats]
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=_PREVIEW_DPI)
+    saved = Saved(drawing.heading, _write(figure, folder / drawing.name, formats), [], b"")
+    used: set[str] = set()
+    for title, single in drawing.panels() if panels else ():
+        inside = writable_directory(folder / "panels" / drawing.name, "--output")
+        # In ASCII as far as the names allow: LaTeX finds such files.
+        name = file_name(title.replace(" = ", "").replace("η", "eta")) if title else "panel"
+        while name in used:  # titles that differ only in characters replaced by file_name
+            name += "_"
+        used.add(name)
+        saved.panels.extend(_write(single, inside / name, formats))
+    return replace(saved, preview=buffer.getvalue())
+
+
+def _write(figure: Figure, place: Path, formats: Sequence[str]) -> list[Path]:
+    paths = [place.with_name(f"{place.name}.{ending}") for ending in formats]
     for path in paths:
         write_figure(figure, path, dpi=_DPI)
     return paths
 
 
-def _against_noise(kind: str, rows: pd.DataFrame, metric: str) -> Iterator[Drawing]:
+def _against_noise(
+    kind: str, rows: pd.DataFrame, metric: str, looks: Mapping[str, Style]
+) -> Iterator[Drawing]:
     """A metric against η, one line per variant."""
     if rows.empty or metric not in rows or NOISE not in rows:
         return
-    looks = styles(list(rows[LABEL]))
     for name, heading, part in parts(kind, rows[rows[metric].notna()]):
         if part[NOISE].nunique() > 1:
             points = aggregate(part, [*_panels(part), NOISE, LABEL], [metric])
@@ -172,7 +258,7 @@ def _maps(rows: pd.DataFrame, folders: Mapping[str, Path]) -> Iterator[Drawing]:
     if "ane" not in rows:
         return
     stitched = rows[rows["ane"].notna()]
-    for name, _, part in parts("maps", stitched, apart=(GRAPH, PRIOR)):
+    for name, facts, part in parts("maps", stitched, apart=(GRAPH, PRIOR)):
         files: dict[tuple[str, str], Path] = {}
         levels = sorted(part[NOISE].unique())[:_MOST_MAPS]
         for label in in_paper_order(list(part[LABEL]))[:_MOST_MAPS]:
@@ -180,10 +266,10 @@ def _maps(rows: pd.DataFrame, folders: Mapping[str, Path]) -> Iterator[Drawing]:
             for eta in (level for level in levels if level in own):
                 path = folders.get(own[eta], Path()) / "solutions.npz"
                 if path.is_file():
-                    files[f"η = {eta:g}", literal(label)] = path
+                    files[f"η = {eta:g}", literal(variant_name(label))] = path
         if files:
             order = sorted(files, key=lambda place: float(place[0].split("= ")[1]))
-            yield MapDrawing(name, {place: files[place] for place in order})
+            yield MapDrawing(name, {place: files[place] for place in order}, facts)
 
 
 def _panels(rows: pd.DataFrame) -> list[str]:
@@ -191,5 +277,4 @@ def _panels(rows: pd.DataFrame) -> list[str]:
 
 
 def _noise_label(rows: pd.DataFrame) -> str:
-    random = DENSITY in rows and rows[DENSITY].notna().any()
-    return "outlier fraction η" if random else "noise level η"
+    return noise_title(outliers=DENSITY in rows and bool(rows[DENSITY].notna().any()))

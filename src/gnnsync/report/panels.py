@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from gnnsync.report.aggregation import LIMITS
 from gnnsync.report.naming import DENSITY, GRAPH, PRIOR, fact, values_in_order
 from gnnsync.report.styles import Style
+from gnnsync.results.names import variant_name
 
 _BAND = "#dfe3e8"
 _BAND_LABEL = "limit: oracle to certifiable"
@@ -28,6 +29,13 @@ _TICKS = (0.01, 0.1, 1, 10, 100)
 # Empty room beside the curves, as a fraction of the axis.
 _ROOM_ACROSS, _ROOM_DOWN = 0.04, 0.06
 _LOG_ROOM = 1.25  # factor above the highest point of a logarithmic axis
+# Of a panel on its own, in inches: the width of a column in most papers. Its margins are fractions.
+_SINGLE = (3.3, 2.5)
+_SINGLE_MARGINS = (0.17, 0.03, 0.18, 0.03)  # left, right, below, above
+_LEGEND_LINES = 4
+
+# Title of a panel and its points.
+Panel = tuple[str, pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -121,14 +129,12 @@ def layout(points: pd.DataFrame) -> tuple[str | None, str | None, list[str]]:
     return None, varying[0] if varying else None, []
 
 
-def panel_grid(
-    points: pd.DataFrame, curves: Curves, styles: Mapping[str, Style], heading: str = ""
-) -> Figure:
-    """One panel per value of the columns that `layout` names; one without points stays empty."""
+def split_panels(points: pd.DataFrame) -> list[list[Panel]]:
+    """Rows of panels, one per value of the columns that `layout` names."""
     down, across, _ = layout(points)
     rows = values_in_order(down, points[down]) if down else [None]
     columns = values_in_order(across, points[across]) if across else [None]
-    panels: list[list[tuple[str, pd.DataFrame]]] = []
+    panels: list[list[Panel]] = []
     for row in rows:
         panels.append([])
         for column in columns:
@@ -137,24 +143,24 @@ def panel_grid(
             for name, value in chosen:
                 own = own[own[name] == value]
             panels[-1].append((", ".join(fact(name, v) for name, v in chosen), own))
-    return draw_panels(panels, curves, styles, heading)
+    return panels
 
 
 def draw_panels(
-    panels: list[list[tuple[str, pd.DataFrame]]],
+    panels: list[list[Panel]],
     curves: Curves,
     styles: Mapping[str, Style],
     heading: str = "",
 ) -> Figure:
     """Draw rows of panels, each a title and its points; shorter rows are left-aligned."""
-    names = {name for row in panels for _, own in row for name in own[curves.line].unique()}
-    present = [name for name in styles if name in names]
+    present = _present(panels, curves, styles)
+    shown = [variant_name(name) for name in present]
     width = max(map(len, panels))
-    frame = _Frame(len(panels), width, [*present, _BAND_LABEL] if curves.band else present)
+    frame = _Frame(len(panels), width, [*shown, _BAND_LABEL] if curves.band else shown)
     figure = Figure(figsize=(frame.width, frame.height))
     grid = figure.subplots(len(panels), width, squeeze=False)
     figure.subplots_adjust(**frame.margins)
-    extent = _extent(pd.concat([own for row in panels for _, own in row]), curves)
+    extent = _extent(_all_points(panels), curves)
     banded = False
     for i, row in enumerate(panels):
         for j, axes in enumerate(grid[i]):
@@ -173,9 +179,46 @@ def draw_panels(
     return figure
 
 
+def single_panels(
+    panels: list[list[Panel]], curves: Curves, styles: Mapping[str, Style]
+) -> Iterator[tuple[str, Figure]]:
+    """Every panel as a figure of its own, with its title, and last the legend, called `legend`.
+
+    Sized for a column of a paper, without titles: the text says what a panel shows. The axes are
+    those of the whole figure, so that panels can be compared.
+    """
+    extent = _extent(_all_points(panels), curves)
+    banded = False
+    for title, own in (panel for row in panels for panel in row if not panel[1].empty):
+        figure = Figure(figsize=_SINGLE)
+        left, right, below, above = _SINGLE_MARGINS
+        axes = figure.add_axes((left, below, 1 - left - right, 1 - below - above))
+        _axes(axes, extent, curves, across=True, down=True)
+        banded |= _panel(axes, own, curves, styles)
+        yield title, figure
+    names = _present(panels, curves, styles)
+    entries = [variant_name(name) for name in names] + ([_BAND_LABEL] if banded else [])
+    sample, character, line = _Frame.ENTRY
+    columns = -(-len(entries) // _LEGEND_LINES)
+    width = columns * (sample + character * max(map(len, entries), default=0)) + 0.2
+    legend = Figure(figsize=(width, line * min(len(entries), _LEGEND_LINES) + 0.15))
+    _legend(legend, names, styles, banded, columns)
+    yield "legend", legend
+
+
 def literal(text: str) -> str:
     """The text escaped so that Matplotlib does not parse it as mathematics."""
     return text.replace("$", r"\$")
+
+
+def _all_points(panels: list[list[Panel]]) -> pd.DataFrame:
+    return pd.concat([own for row in panels for _, own in row])
+
+
+def _present(panels: list[list[Panel]], curves: Curves, styles: Mapping[str, Style]) -> list[str]:
+    """The lines that some panel has, in the order of the styles."""
+    names = {name for row in panels for _, own in row for name in own[curves.line].unique()}
+    return [name for name in styles if name in names]
 
 
 def _extent(points: pd.DataFrame, curves: Curves) -> tuple[list[float], list[float]]:
@@ -269,7 +312,7 @@ def _legend(
     figure: Figure, names: list[str], styles: Mapping[str, Style], banded: bool, columns: int
 ) -> None:
     handles: list[Any] = [
-        Line2D([], [], label=literal(name), **_line(styles[name])) for name in names
+        Line2D([], [], label=literal(variant_name(name)), **_line(styles[name])) for name in names
     ]
     if banded:
         handles.append(Patch(color=_BAND, label=_BAND_LABEL))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from matplotlib.markers import MarkerStyle
+from matplotlib.path import Path as Outline
+
 from gnnsync.report.naming import in_paper_order
 
 # Medium tones that are distinct on white and on black; red, the first, is for GNNSync.
@@ -23,6 +26,13 @@ _COLOURS = (
     "#d0703a",
 )
 _MARKERS = "osD^vP<>X*ph"
+_COMMANDS = {
+    Outline.MOVETO: "M",
+    Outline.LINETO: "L",
+    Outline.CURVE3: "Q",
+    Outline.CURVE4: "C",
+    Outline.CLOSEPOLY: "Z",
+}
 # Methods that train a network are dashed, as in the paper.
 _LEARNED = ("gnnsync",)
 
@@ -47,3 +57,15 @@ def styles(labels: Sequence[str]) -> dict[str, Style]:
         )
         for i, label in enumerate(in_paper_order(labels))
     }
+
+
+def marker_path(marker: str) -> str:
+    """The outline of a Matplotlib marker as an SVG path, about 1 wide around 0; y points down."""
+    style = MarkerStyle(marker)
+    outline = style.get_path().transformed(style.get_transform())
+    parts = []
+    for vertices, code in outline.iter_segments(simplify=False):
+        command = _COMMANDS[code]
+        numbers = vertices.reshape(-1, 2) * (1, -1) if command != "Z" else ()
+        parts.append(command + " ".join(f"{x:.3f} {y:.3f}" for x, y in numbers))
+    return "".join(parts)

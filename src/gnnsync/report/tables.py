@@ -17,6 +17,7 @@ from gnnsync.report import naming
 from gnnsync.report.aggregation import LABEL, aggregate, data_columns, labelled
 from gnnsync.report.naming import GRAPH, METRICS, NOISE
 from gnnsync.report.parts import parts
+from gnnsync.results.names import variant_name
 
 _DIGITS = 3  # decimals shown, as in the paper; ranks are of the rounded means
 _LATEX = {
@@ -64,7 +65,7 @@ class Table:
         lines = [
             _markdown(self.caption),
             "",
-            "| " + " | ".join(map(_markdown, self._head)) + " |",
+            "| " + " | ".join(map(_markdown, self.head)) + " |",
             "|" + "---|" * len(self.by) + "---:|" * len(self.labels),
         ]
         marks = {1: "**{}**", 2: "<ins>{}</ins>"}
@@ -82,7 +83,7 @@ class Table:
             rf"\caption{{{_latex(self.caption)}}}",
             rf"\begin{{tabular}}{{{'l' * len(self.by)}{'r' * len(self.labels)}}}",
             r"\toprule",
-            " & ".join(map(_latex, self._head)) + r" \\",
+            " & ".join(map(_latex, self.head)) + r" \\",
             r"\midrule",
         ]
         marks = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
@@ -94,7 +95,13 @@ class Table:
     def csv(self) -> str:
         """One line per row and variant: mean, standard deviation, number of runs and rank."""
         buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
+        # The writer quotes line feeds by itself, carriage returns only with all other text.
+        odd = any("\r" in str(text) for row in self.rows for text in (*row.values, *self.labels))
+        writer = csv.writer(
+            buffer,
+            lineterminator="\n",
+            quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL,
+        )
         names = [name.removeprefix("data.") for name in self.by]
         writer.writerow([*names, "variant", "mean", "std", "runs", "rank"])
         for row in self.rows:
@@ -110,8 +117,10 @@ class Table:
         return naming.in_paper_order(list(self.points[LABEL]))
 
     @property
-    def _head(self) -> list[str]:
-        return [naming.column_title(name) for name in self.by] + self.labels
+    def head(self) -> list[str]:
+        """Titles of the columns: the data, then the variants with the paper's names."""
+        titles = [naming.column_title(name) for name in self.by]
+        return titles + [variant_name(label) for label in self.labels]
 
     @cached_property
     def rows(self) -> list[Row]:

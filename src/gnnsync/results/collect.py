@@ -13,7 +13,7 @@ import pandas as pd
 
 from gnnsync.results.columns import Columns, encodable
 from gnnsync.results.files import FAILURE, JOBS, RESULT, read_result, reproducing
-from gnnsync.results.folders import OF_JOB, SHORT_HASH, ReportError, job_folders
+from gnnsync.results.folders import OF_JOB, SEARCH, SHORT_HASH, ReportError, job_folders
 
 __all__ = ["Absent", "Collection", "ReportError", "collect"]
 
@@ -47,6 +47,8 @@ class Collection:
         rows: one per replica of each job; columns as in `result.json`.
         lines: the override line of every finished job, by hash.
         folders: the folder of every finished job, by hash.
+        finished: when it finished, in seconds since the epoch.
+        searches: folders of sweeps that were a search of hyper-parameters.
         absent: jobs without a result.
         duplicates: number of finished jobs left out because their sweep already had them.
     """
@@ -54,6 +56,8 @@ class Collection:
     rows: pd.DataFrame
     lines: dict[str, str] = field(default_factory=dict)
     folders: dict[str, Path] = field(default_factory=dict)
+    finished: dict[str, float] = field(default_factory=dict)
+    searches: list[Path] = field(default_factory=list)
     absent: list[Absent] = field(default_factory=list)
     duplicates: int = 0
 
@@ -76,6 +80,8 @@ def collect(directories: Iterable[Path]) -> Collection:
         planned: list[_Planned] = []
         absent: dict[Path, Absent] = {}
         for folder, names in job_folders(directory):
+            if SEARCH in names:
+                found.searches.append(folder)
             if JOBS in names:
                 planned += _planned(folder)
             elif RESULT in names and (result := _result(folder)) is not None:
@@ -87,6 +93,7 @@ def collect(directories: Iterable[Path]) -> Collection:
                 seen.add(job)
                 found.lines[digest] = _line(result.get("overrides"))
                 found.folders[digest] = folder
+                found.finished[digest] = (folder / RESULT).stat().st_mtime
                 columns.add(result["rows"])
             elif OF_JOB & names:
                 absent[folder] = _absent(folder, names)

@@ -12,6 +12,8 @@ from gnnsync.results.files import CONFIG, FAILURE, JOBS, RESULT
 
 # Files that only the folder of a job has.
 OF_JOB = frozenset((RESULT, FAILURE, CONFIG))
+# Written by Optuna's sweeper into the folder of a search when it ends.
+SEARCH = "optimization_results.yaml"
 # A job folder is called WORDS-HASH, with the first 8 digits of the job hash.
 SHORT_HASH = re.compile(r".*-([0-9a-f]{8})")
 
@@ -33,7 +35,7 @@ def job_folders(top: Path) -> Iterator[tuple[Path, set[str]]]:
         except OSError as error:
             raise ReportError(f"{folder}: cannot be read: {error.strerror or error}") from None
         names = {entry.name for entry in entries}
-        if names & {*OF_JOB, JOBS}:
+        if names & {*OF_JOB, JOBS, SEARCH}:
             yield folder, names
         if not names & OF_JOB:
             inner = sorted(e.name for e in entries if e.is_dir(follow_symlinks=False))

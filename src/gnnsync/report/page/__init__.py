@@ -7,7 +7,8 @@ import hashlib
 import html
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from importlib import resources
 from typing import Any
 
@@ -20,64 +21,83 @@ from gnnsync.report.aggregation import (
     aggregate,
     data_columns,
     distinct_replicas,
-    labelled,
     sweep_names,
 )
 from gnnsync.report.naming import METRICS, NOISE
-from gnnsync.report.styles import styles
+from gnnsync.report.page.gallery import Gallery
+from gnnsync.report.searches import searches, studied
+from gnnsync.report.styles import Style, marker_path
+from gnnsync.report.training import MOST_CURVES, training_curve
 from gnnsync.results.collect import Absent, Collection
+from gnnsync.results.names import noise_title, variant_name
 
-# Matplotlib's markers by the names that page.js draws; other markers take turns.
-_MARKERS = {"o": "circle", "s": "square", "D": "diamond", "^": "up", "v": "down"}
-_SHAPES = tuple(_MARKERS.values())
 # Metrics that the page shows on a logarithmic axis at first.
 _LOGARITHMIC = ("mse", "ane", "geodesic_mse")
+# Parts of the script, in order; all share one scope.
+_SCRIPTS = (
+    "base",
+    "selection",
+    "plot",
+    "point",
+    "tables",
+    "training",
+    "search",
+    "gallery",
+    "start",
+)
 
 
-def page(collection: Collection, heading: str) -> str:
+def page(collection: Collection, heading: str, gallery: Gallery | None = None) -> str:
     """The page as HTML with its style, script and data.
 
     Names and values from the results are embedded as JSON and inserted as text, never as markup.
     The content security policy allows only the page's own script, identified by its SHA-256 hash.
     """
     files = resources.files(__package__)
-    script = files.joinpath("page.js").read_text(encoding="utf-8")
+    parts = [files.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
+    script = '"use strict";\n(() => {\n' + "".join(parts) + "})();\n"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    parts = {
+    texts = {
         "HASH": f"sha256-{digest}",
         "TITLE": html.escape(heading),
         "STYLE": files.joinpath("page.css").read_text(encoding="utf-8"),
-        "DATA": _embedded(page_data(collection)),
+        "DATA": _embedded(page_data(collection, gallery or Gallery())),
         "SCRIPT": script,
     }
     # Split once, so that a placeholder inside one part is not replaced by another part.
     pieces = files.joinpath("page.html").read_text(encoding="utf-8").split("@@")
-    return "".join(parts[p] if i % 2 else p for i, p in enumerate(pieces))
+    return "".join(texts[p] if i % 2 else p for i, p in enumerate(pieces))
 
 
-def page_data(collection: Collection) -> dict[str, Any]:
-    """The data of the page: points rather than rows, and the jobs without a result."""
-    rows = labelled(collection.rows)
+def page_data(collection: Collection, gallery: Gallery | None = None) -> dict[str, Any]:
+    """The data of the page: points rather than rows, training curves, searches, the gallery."""
+    rows, looks = studied(collection)
     # Data read from a file have no known noise level.
     rows = rows.assign(**{NOISE: rows[NOISE].fillna(0.0) if NOISE in rows else 0.0})
     sets = _sets(rows)
     metrics = [name for name in METRICS if name in rows and rows[name].notna().any()]
-    variants = naming.in_paper_order(list(rows[LABEL]))
+    variants = list(looks)
     values = {name: _values(name, rows[name]) for name in data_columns(rows)}
     lines: dict[str, int] = {"": 0}
     points: list[list[Any]] = []
     for number, part in enumerate(sets.values()):
         found = aggregate(part, [*values, NOISE, LABEL], metrics, collection.lines)
         points += _arrays(found, number, values, metrics, variants, lines)
+    gallery = gallery or Gallery()
     return {
-        "rows": len(sets["all"]),
-        "jobs": int(sets["all"]["job_hash"].nunique()),
+        "rows": len(distinct_replicas(collection.rows)),
+        "jobs": int(collection.rows["job_hash"].nunique()),
         "sweeps": list(sets),
         "columns": [_column(name, known) for name, known in values.items()],
+        "noise": [noise_title(outliers=True), noise_title(outliers=False)],
         "metrics": [_metric(name) for name in metrics],
-        "variants": _variants(variants),
+        "variants": _variants(looks),
         "lines": list(lines),
         "points": points,
+        "curves": _curves(sets["all"], values, variants, collection),
+        "searches": [asdict(search) for search in searches(collection)],
+        "figures": gallery.figures,
+        "tables": gallery.tables,
         "absent": [_absent(job) for job in collection.absent],
     }
 
@@ -103,16 +123,40 @@ def _metric(name: str) -> dict[str, Any]:
     return {"key": name, "title": METRICS[name], "scale": scale, "band": name == "mse"}
 
 
-def _variants(labels: Sequence[str]) -> list[dict[str, Any]]:
+def _variants(looks: Mapping[str, Style]) -> list[dict[str, Any]]:
     return [
         {
-            "label": label,
+            "label": variant_name(label),
             "colour": style.colour,
             "dashed": style.dashed,
-            "marker": _MARKERS.get(style.marker, _SHAPES[i % len(_SHAPES)]),
+            "marker": marker_path(style.marker),
         }
-        for i, (label, style) in enumerate(styles(labels).items())
+        for label, style in looks.items()
     ]
+
+
+def _curves(
+    rows: pd.DataFrame,
+    values: dict[str, list[Any]],
+    variants: Sequence[str],
+    collection: Collection,
+) -> list[list[Any]]:
+    """The training curve of each point's first job: data columns, noise, variant, losses."""
+    if "loss" not in rows:  # no method that trains
+        return []
+    learned = rows[rows["loss"].notna()]
+    jobs = learned.groupby([*values, NOISE, LABEL], dropna=False, sort=False)["job_hash"].first()
+    place = {
+        name: {_key(value): i for i, value in enumerate(known)} for name, known in values.items()
+    }
+    found = []
+    for (*cell, noise, label), digest in list(jobs.items())[:MOST_CURVES]:
+        curve = training_curve(collection.folders[digest])
+        if curve is not None:
+            columns = [place[name][_key(v)] for name, v in zip(values, cell, strict=True)]
+            losses = [curve.steps, curve.train, curve.evaluation]
+            found.append([columns, float(f"{noise:.6g}"), variants.index(label), *losses])
+    return found
 
 
 def _absent(job: Absent) -> dict[str, str]:
