@@ -58,7 +58,7 @@ def main() -> None:
             assert solution.node_confidence is not None
             rows.append(Row(name, solution.node_confidence, right, **seen))
             if options.verbose:
-                stated = solution.node_confidence.mean()
+                stated = np.nanmean(np.append(solution.node_confidence, np.nan))
                 print(f"{detail}: stated {stated:.3f}, found {right.mean():.3f}", flush=True)
     if options.fit:
         _print_fit(rows)
@@ -66,15 +66,12 @@ def main() -> None:
         np.concatenate([getattr(r, name) for r in rows]) for name in ("stated", "right")
     )
     kind = np.concatenate([np.full(len(row.stated), row.kind, dtype=object) for row in rows])
-    _print_table(stated, right)
+    known = np.isfinite(stated)
+    _print_table(stated[known], right[known])
     for name in dict.fromkeys(kind):
-        own = kind == name
-        error = f"{_calibration_error(stated[own], right[own]):.3f}"
-        print(
-            f"{name}: stated {stated[own].mean():.3f}, found {right[own].mean():.3f}, ECE {error}"
-        )
+        _print_kind(name, stated[kind == name], right[kind == name])
     if options.figure:
-        _draw(stated, right, kind, options.figure)
+        _draw(stated[known], right[known], kind[known], options.figure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +93,8 @@ def _print_fit(rows: list[Row]) -> None:
     columns: dict[str, list[FloatArray]] = {kind: [] for kind in confidence.WEIGHTS}
     found: dict[str, list[FloatArray]] = {kind: [] for kind in confidence.WEIGHTS}
     for row in rows:
-        if row.terms is None or row.shared is not None:
+        # Where clusters of a graph were asked for one by one, the last alone is remembered.
+        if row.terms is None or row.shared is not None or len(row.terms[0]) != len(row.right):
             continue
         kind, x = confidence.regressors(*row.terms)
         columns[kind].append(x)
@@ -108,7 +106,7 @@ def _print_fit(rows: list[Row]) -> None:
         if parts:
             weights = _logistic(np.concatenate(parts), np.concatenate(found[kind]))
             print(f"WEIGHTS of {kind}, {len(parts)} networks:", np.round(weights, 2))
-    moved = [row for row in rows if row.shared is not None]
+    moved = [row for row in rows if row.shared is not None and len(row.shared) == len(row.right)]
     if moved:
         scale = np.linspace(0.5, 2.0, 151)
         best = scale[np.argmax([sum(_log_likelihood(row, s) for row in moved) for s in scale])]
@@ -153,6 +151,17 @@ def _print_table(stated: Any, right: Any) -> None:
     print(
         f"expected calibration error {error:.4f}; Brier score {np.mean((stated - right) ** 2):.4f}"
     )
+
+
+def _print_kind(name: str, stated: Any, right: Any) -> None:
+    known = np.isfinite(stated)
+    unknown = f", unknown {1 - known.mean():.1%}" if not known.all() else ""
+    if known.any():
+        error = f"{_calibration_error(stated[known], right[known]):.3f}"
+        text = f"stated {stated[known].mean():.3f}, found {right[known].mean():.3f}, ECE {error}"
+    else:
+        text = f"nothing stated, found {right.mean():.3f}"
+    print(f"{name}: {text}{unknown}")
 
 
 def _calibration_error(stated: Any, right: Any) -> float:

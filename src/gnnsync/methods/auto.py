@@ -34,7 +34,8 @@ The pipeline on a graph with k groups (small = at most 200,000 edges; extended =
       │    heavy tails      fitted; noisy nodes by all their edges          robust/noise/noisy_nodes
       │
       └─ confidence of every node                                           robust/confidence/
-           local probability, calibrated; bootstrap on extended graphs
+           few cycles: samples of the posterior, also for the angles        robust/sparse/
+           elsewhere: local probability, calibrated; bootstrap on extended graphs
 
 Each step is a `stage` (`gnnsync.work`); `robust/costs` has their expected times.
 """

@@ -22,9 +22,9 @@ from gnnsync.typing import BoolArray, FloatArray, IntArray
 # Expected share of right nodes below which no rotation is common to most of them: which nodes are
 # right depends on the rotation that is chosen, and is unknown.
 LEAST_COMMON = 0.85
-# Largest kernel that is sampled: junctions, chains, and chains per junction. About a second; with
-# more of them the sampler stays too long where it began.
-MOST_JUNCTIONS, MOST_CHAINS, _MOST_PER_JUNCTION = 80, 150, 2.0
+# Largest kernel that is sampled: junctions and chains, about a second; and chains per junction,
+# unless there are few, for with more of them the sampler stays too long where it began.
+MOST_JUNCTIONS, MOST_CHAINS, _MOST_PER_JUNCTION, _FEW_CHAINS = 80, 150, 2.0, 60
 # Edges of a graph whose kernel is looked for at all.
 _MOST_EDGES = 20_000
 # Samples of the angles, fewer where all together would exceed _EDGES edges.
@@ -52,7 +52,7 @@ def small_kernel(graph: MeasurementGraph) -> Kernel | None:
         return None
     kernel = series_kernel(graph)
     small = kernel.num_nodes <= MOST_JUNCTIONS and kernel.num_chains <= MOST_CHAINS
-    sparse = kernel.num_chains <= _MOST_PER_JUNCTION * kernel.num_nodes
+    sparse = kernel.num_chains <= max(_MOST_PER_JUNCTION * kernel.num_nodes, _FEW_CHAINS)
     return kernel if small and sparse else None
 
 
