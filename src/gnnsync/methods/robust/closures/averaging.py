@@ -51,8 +51,7 @@ def averaged_fit(
     factor = problem.factor()
     for fit, part in zip(fits, share, strict=True):
         variance = fit.scales.variance(problem) if fit.variance is None else fit.variance
-        stated = believed_weight(problem, fit.probability) / variance
-        precisions.append(_rescaled(problem, factor, fit, stated))
+        precisions.append(believed_weight(problem, fit.probability) / variance)
         factor.update(precisions[-1])
         deviation = np.sqrt(np.maximum(factor.variance(), np.finfo(float).tiny))
         gap = fit.angles - angles
@@ -61,12 +60,15 @@ def averaged_fit(
         right -= ndtr((-NODE_TOLERANCE - gap) / deviation)
         edges += part * fit.probability
         nodes += part * right
-        square += part * (deviation**2 + gap**2)
+        square += part * gap**2
+    precision = _rescaled(problem, factor, fits[0], precisions[0])
+    factor.update(precision)
+    square += np.maximum(factor.variance(), 0.0)
     return AveragedFit(
         np.clip(edges, 0.0, 1.0),
         np.clip(nodes, 0.0, 1.0),
         np.sqrt(square)[:, None],
-        precisions[0][:, None],
+        precision[:, None],
     )
 
 

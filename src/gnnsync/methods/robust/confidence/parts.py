@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gnnsync.angles import TWO_PI, wrap
+from gnnsync.angles import wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust.confidence.clusters import find_blocks, find_clusters
 from gnnsync.methods.robust.confidence.node_confidence import node_confidence
@@ -43,12 +43,10 @@ def confidence_of_parts(
     inside = _within(graph, fit, label, rng, evidence, mass, resample)
     rotation = _sampled_rotations(graph, fit, label, rng)
     most = max(_NODES // graph.num_nodes, _FEWEST_SAMPLES)
-    error = rotation[:most][:, label]
-    if _near(error).mean() < LEAST_COMMON:
+    joined = _near(rotation[:most][:, label]).mean(axis=0)
+    if joined.mean() < LEAST_COMMON:
         return np.full(graph.num_nodes, np.nan)
-    wrong = rng.random(error.shape) > inside
-    error = np.where(wrong, rng.uniform(0.0, TWO_PI, error.shape), error)
-    return _near(error).mean(axis=0)
+    return inside * joined
 
 
 def _parts(graph: MeasurementGraph, fit: MixtureFit) -> IntArray:
