@@ -60,6 +60,7 @@ def test_overrides_and_folders_are_told_apart_from_options():
     assert config_dirs(arguments) == [Path("mine")]
     assert config_dirs(["--config-dir=other"]) == [Path("other")]
     assert config_dirs(["a=1"]) == []
+    assert config_dirs([]) == []
 
 
 def test_the_help_lists_choices_of_an_own_folder(tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gnnsync.cli.errors import exit_code
+from gnnsync.cli.parser import OneLineParser
 from gnnsync.results.listing import (
     FAILED,
     FINISHED,
@@ -34,8 +35,8 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command's options."""
-    made = argparse.ArgumentParser(
-        prog="gnnsync list",
+    made = OneLineParser(
+        "gnnsync list",
         description="List runs, the newest last: folder, date, method, data, mean squared error "
         "and whether each is finished, failed, running or interrupted.",
     )

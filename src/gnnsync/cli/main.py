@@ -9,20 +9,21 @@ import sys
 from typing import NoReturn
 
 from gnnsync import __version__
+from gnnsync.cli.commands import COMMANDS
 from gnnsync.experiments.command_line import with_override
 from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED
 
-COMMANDS = ("run", "solve", "report", "list", "show")
 USAGE = """\
 usage: gnnsync COMMAND ...
 
 commands:
-  run     train or solve by config: gnnsync run data=rggo data.p=0.15 loss=cycle
-            -m runs every combination of comma-separated values, -v prints the whole config
-  solve   angles from offsets in a file: gnnsync solve offsets.csv --output angles.csv
-  report  figures, tables and a page from results: gnnsync report outputs/demo
-  list    runs with date, method, data, error and status: gnnsync list outputs
-  show    config, files, errors and command of a run: gnnsync show latest
+  run         train or solve by config: gnnsync run data=rggo data.p=0.15 loss=cycle
+                -m runs every combination of comma-separated values, -v prints the whole config
+  solve       angles from offsets in a file: gnnsync solve offsets.csv --output angles.csv
+  report      figures, tables and a page from results: gnnsync report outputs/demo
+  list        runs with date, method, data, error and status: gnnsync list outputs
+  show        command, errors, config and files of a run: gnnsync show latest
+  completion  tab completion in a shell: eval "$(gnnsync completion bash)"
 
 gnnsync COMMAND --help lists the options of a command.
 """
@@ -71,6 +72,11 @@ def _dispatch(arguments: list[str]) -> int:
         from gnnsync.cli.show import main as show
 
         return show(rest)
+    if command == "completion":
+        # Loads YAML, to read the groups of configs.
+        from gnnsync.cli.completion import main as completion
+
+        return completion(rest)
     near = difflib.get_close_matches(command, COMMANDS, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     allowed = f"{hint}must be one of {', '.join(COMMANDS)}"

@@ -17,7 +17,7 @@ _MOST_WORKERS = 4  # each loads Matplotlib and pandas, about 0.2 GB
 
 def main(argv: list[str]) -> int:
     """Run the command; returns the exit code."""
-    arguments = _parser().parse_args(argv)
+    arguments = parser().parse_args(argv)
     return exit_code("gnnsync report", lambda: _run(arguments))
 
 
@@ -32,45 +32,46 @@ def _run(arguments: argparse.Namespace) -> None:
     _print(report)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = OneLineParser(
+def parser() -> argparse.ArgumentParser:
+    """The command's options."""
+    made = OneLineParser(
         "gnnsync report",
         description="Collect the results of sweeps into one table of rows, figures and tables as "
         "in the paper, and one page (index.html) that works offline. The report of an incomplete "
         "sweep lists the jobs that have no result.",
     )
-    parser.add_argument(
+    made.add_argument(
         "directories",
         nargs="+",
         type=Path,
         metavar="DIR",
         help="folder of a sweep, of a job, or of several sweeps",
     )
-    parser.add_argument(
+    made.add_argument(
         "--output",
         type=Path,
         metavar="DIR",
         help="folder of the report (default DIR/report; ./report if several folders are given)",
     )
-    parser.add_argument(
+    made.add_argument(
         "--together",
         action="store_true",
         help="put all sweeps into the same figures and tables (default: one set for each sweep)",
     )
-    parser.add_argument(
+    made.add_argument(
         "--panels",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="write each panel and each legend as files of their own, too (default: yes)",
     )
-    parser.add_argument(
+    made.add_argument(
         "--workers",
         type=_positive,
         default=min(_MOST_WORKERS, os.cpu_count() or 1),
         metavar="N",
         help=f"processes that draw figures (default: one per core, at most {_MOST_WORKERS})",
     )
-    return parser
+    return made
 
 
 def _positive(text: str) -> int:

@@ -31,6 +31,13 @@ def _answer(arguments: list[str]) -> int:
     from gnnsync.experiments.arguments import asks_for_help, check_arguments, help_text
 
     try:
+        if "--shell-completion" in arguments or "-sc" in arguments:
+            # Loads what answers a query.
+            from gnnsync.cli.completion import shell_script
+
+            if (script := shell_script(arguments)) is not None:
+                print(script)
+                return 0
         if asks_for_help(arguments):
             print(help_text(arguments))
             return 0

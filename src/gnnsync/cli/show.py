@@ -12,6 +12,7 @@ import yaml
 
 from gnnsync.cli.errors import exit_code
 from gnnsync.cli.list import OUTPUTS
+from gnnsync.cli.parser import OneLineParser
 from gnnsync.results.files import CONFIG, read_result
 from gnnsync.results.listing import RunFolder, find_run, overrides_of, summarise_run
 from gnnsync.results.rows import final_metrics
@@ -28,8 +29,8 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command's options."""
-    made = argparse.ArgumentParser(
-        prog="gnnsync show",
+    made = OneLineParser(
+        "gnnsync show",
         description="Show a run: the command that makes it again, its errors, what differs from "
         "the default config, its files, and the whole config.",
     )

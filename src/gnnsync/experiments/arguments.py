@@ -102,10 +102,10 @@ def check_arguments(arguments: list[str]) -> None:
 
 def config_dirs(arguments: list[str]) -> list[Path]:
     """The folder given with `--config-dir FOLDER` or `--config-dir=FOLDER`, if there is one."""
-    for option, following in zip(arguments, [*arguments[1:], ""], strict=True):
+    for place, option in enumerate(arguments):
         name, equals, value = option.partition("=")
         if name in ("--config-dir", "-cd"):
-            return [Path(value if equals else following)]
+            return [Path(value if equals else "".join(arguments[place + 1 : place + 2]))]
     return []
 
 
