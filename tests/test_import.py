@@ -37,6 +37,25 @@ def test_nothing_heavy_is_loaded(code):
     assert loaded_by(code) == set()
 
 
+def test_no_classical_method_loads_torch():
+    """Nor does reading a file, a warm start, anchors or more edges."""
+    code = """
+import warnings
+import numpy as np
+import gnnsync
+from gnnsync.methods import METHODS
+warnings.simplefilter("ignore")
+pairs = np.array([(i, j) for i in range(8) for j in range(i)])
+angles = np.arange(8.0)
+graph = gnnsync.as_graph((*pairs.T, angles[pairs[:, 0]] - angles[pairs[:, 1]]))
+for name in METHODS:
+    gnnsync.solve(graph, name)
+solution = gnnsync.solve(graph, "auto", anchors={0: 1.0}, start=angles)
+gnnsync.solve(graph.with_edges([8], [0], [0.5]), "irls", start=solution)
+"""
+    assert loaded_by(code) == set()
+
+
 def test_the_check_sees_what_is_loaded():
     assert loaded_by("import networkx") == {"networkx"}
 

@@ -21,7 +21,7 @@ import gnnsync
 PACKAGE = Path(gnnsync.__file__).parent
 SOURCES = PACKAGE.parent
 LAYERS = {
-    1: "errors angles typing units work anchors graph pose_graph topology linalg solution "
+    1: "errors angles typing units work anchors joining graph pose_graph topology linalg solution "
     "solution_table conflicts metrics noise_law limits plots io",
     2: "methods learn data solve",
     3: "results experiments report cli",

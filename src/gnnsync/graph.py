@@ -21,6 +21,7 @@ from gnnsync.errors import (
     check_names,
     check_whole_array,
 )
+from gnnsync.joining import joined_fields, listed_names
 from gnnsync.topology import Triangles, component_labels, distinct, find_triangles
 from gnnsync.topology import bridges as find_bridges
 from gnnsync.typing import BoolArray, FloatArray, IntArray
@@ -141,14 +142,14 @@ class MeasurementGraph:
 
         Nodes are numbered in the order of `node_names` if given, else by first appearance.
         """
-        sources, targets = _names(src), _names(dst)
+        sources, targets = listed_names(src), listed_names(dst)
         if len(sources) != len(targets):
             raise GraphError(f"src has {len(sources)} entries and dst {len(targets)}: must agree")
         if node_names is None:
             ends = (name for pair in zip(sources, targets, strict=True) for name in pair)
             number = {name: i for i, name in enumerate(check_names(ends, repeats=True))}
         else:
-            number = {name: i for i, name in enumerate(check_names(_names(node_names)))}
+            number = {name: i for i, name in enumerate(check_names(listed_names(node_names)))}
         try:
             index = [[number[name] for name in side] for side in (sources, targets)]
         except KeyError as error:
@@ -273,6 +274,14 @@ class MeasurementGraph:
         fields = self._edge_fields(kept) | {"offset": self.offset[kept]}
         return replace(self, edge_index=self.edge_index[:, kept], **fields)
 
+    def with_edges(self, src: Any, dst: Any, offset: ArrayLike, **fields: Any) -> MeasurementGraph:
+        """The graph with further measurements at its end, by names of nodes, which may be new.
+
+        `fields` are `weight` and `trusted` of these; see `gnnsync.joining.joined_fields`.
+        """
+        more = MeasurementGraph.from_edges(src, dst, offset, **fields)
+        return MeasurementGraph(**joined_fields(self, more))
+
     def _edge_fields(self, kept: IntArray | BoolArray) -> dict[str, Any]:
         """The optional fields of some edges."""
         present = [name for name in _EDGE_FIELDS if getattr(self, name) is not None]
@@ -388,8 +397,3 @@ class MeasurementGraph:
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     array.flags.writeable = False
     return array
-
-
-def _names(values: Iterable[Hashable]) -> list[Hashable]:
-    # Elements of a tensor hash by identity, so equal ones would be different nodes.
-    return list(values.tolist() if hasattr(values, "tolist") else values)

@@ -25,6 +25,7 @@ def solve(
     *,
     seed: int = 0,
     anchors: Any = None,
+    start: Any = None,
     time_limit: float | None = None,
     columns: Columns | None = None,
     unit: str | Unit | None = None,
@@ -43,6 +44,9 @@ def solve(
         anchors: known angles, which the solution holds exactly: a dictionary {node: angle} (k
             angles for k > 1), an array (n, k) with NaN where an angle is unknown, or the name of
             a file with lines node,angle. In the unit of the offsets.
+        start: an earlier `Solution`, whose nodes are found by name, or angles (n, k) in radians:
+            the method begins with them (gpm, irls, transync, gnc, belief) or compares them with
+            its own (auto). Other methods refuse it.
         time_limit: seconds after which the method returns the best angles it has; its
             `stop_reason` says so.
         columns: titles of the columns of a table, where they are not known ones.
@@ -51,6 +55,7 @@ def solve(
     """
     from gnnsync.errors import ParameterError
     from gnnsync.io import as_graph
+    from gnnsync.methods.warm_start import as_start, check_takes_start
     from gnnsync.pose_graph import PoseGraph
     from gnnsync.work import limited
 
@@ -59,8 +64,12 @@ def solve(
     if isinstance(graph, PoseGraph):
         raise ParameterError("graph", graph, "a MeasurementGraph; solve_poses takes a PoseGraph")
     measurements = as_graph(graph, columns=columns, unit=unit)
+    given: dict[str, Any] = {}
+    if start is not None:
+        check_takes_start(chosen)
+        given["start"] = as_start(measurements, k, start)
     with limited(time_limit):
-        return chosen(measurements, k, seed=seed)
+        return chosen(measurements, k, seed=seed, **given)
 
 
 def solve_poses(

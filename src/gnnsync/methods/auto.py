@@ -148,6 +148,7 @@ class Auto(ClassicalMethod):
     name = "auto"
     any_k = True
     stops_early = True
+    takes_start = True
 
     max_paths: int = 5_000_000
     sweeps: int = 40
@@ -162,6 +163,21 @@ class Auto(ClassicalMethod):
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k), with the estimated η and σ in the diagnostics."""
+        return self._estimate(graph, k, rng, None)
+
+    def estimate_from(
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray
+    ) -> Estimate:
+        """The same with angles (n, k) as a further candidate; pose graphs need none."""
+        return self._estimate(graph, k, rng, start)
+
+    def _estimate(
+        self,
+        graph: MeasurementGraph,
+        k: int,
+        rng: np.random.Generator,
+        start: FloatArray | None,
+    ) -> Estimate:
         if k == 1 and graph.num_edges == graph.num_nodes - 1:
             return tree_estimate(graph, k)
         if k == 1 and self._uses("closures") and is_pose_graph(graph):
@@ -178,7 +194,7 @@ class Auto(ClassicalMethod):
                 certificate = certify(graph, k, max_paths=self.max_paths)
         if k > 1 and certificate is not None and _share(certificate) > _MANY_CERTIFIED:
             return certified_estimate(graph, *certificate, rng)
-        candidates = self._candidates(graph, k, rng, certificate)
+        candidates = self._candidates(graph, k, rng, certificate, start)
         name, fit = candidates[0] if len(candidates) == 1 else _choose(graph, candidates)
         if time_is_up():
             return _so_far(name, fit)
@@ -230,12 +246,15 @@ class Auto(ClassicalMethod):
         k: int,
         rng: np.random.Generator,
         certificate: Certificate | None,
+        start: FloatArray | None,
     ) -> list[Candidate]:
         """Names and fits of the candidates, regions rotated."""
         small = graph.num_edges <= LARGE_GRAPH_EDGES
         extended = small and is_extended(graph, rng)
         plan(search_costs(graph, k, extended=extended))
         pool = Pool(graph, search=self._uses("local_search"))
+        if start is not None:
+            pool.add("start", lambda: start)
         known, share = None, 0.0
         if certificate is not None:
             pool.add("cycles", lambda: certificate[0])

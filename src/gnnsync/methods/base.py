@@ -122,7 +122,8 @@ class ClassicalMethod:
     A subclass declares its parameters as dataclass fields, checks them in `check`, sets
     `name` for messages and `any_k = True` if it solves k > 1, and implements `estimate` for a
     connected graph with at least two nodes. `stops_early = True` says that its iterations ask
-    `gnnsync.work.time_is_up`, so that it can be given a time limit.
+    `gnnsync.work.time_is_up`, so that it can be given a time limit. A method that can begin with
+    given angles sets `takes_start = True` and implements `estimate_from`.
 
     Args:
         refine: projected gradient steps taken after the method itself (the paper's fine-tuned
@@ -132,6 +133,7 @@ class ClassicalMethod:
     name: ClassVar[str] = ""
     any_k: ClassVar[bool] = False
     stops_early: ClassVar[bool] = False
+    takes_start: ClassVar[bool] = False
 
     refine: int = field(default=0, kw_only=True)
 
@@ -146,9 +148,22 @@ class ClassicalMethod:
         """Angles (n,) or (n, k) for a connected graph; `rng` is the only source of randomness."""
         raise NotImplementedError
 
-    def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
-        """Estimate k groups of angles, component by component."""
-        start = time.perf_counter()
+    def estimate_from(
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray
+    ) -> Estimate:
+        """The same from initial angles (n, k), where the method can use them."""
+        raise ParameterError("start", "given", f"left out: {self.name} does not begin with angles")
+
+    def __call__(
+        self,
+        graph: MeasurementGraph,
+        k: int = 1,
+        *,
+        seed: int = 0,
+        start: FloatArray | None = None,
+    ) -> Solution:
+        """Estimate k groups of angles, component by component; from `start` (n, k) if given."""
+        began = time.perf_counter()
         check_integer("k", k, 1)
         check_integer("seed", seed, 0)
         if k > 1 and not self.any_k:
@@ -156,10 +171,10 @@ class ClassicalMethod:
             raise ParameterError("k", k, f"1 for {name}; for k > 1 use {_any_k_names()}")
         rng = np.random.default_rng(seed)
         if graph.is_connected and graph.num_nodes > 1:
-            whole = self._estimate_refined(graph, k, rng)
+            whole = self._estimate_refined(graph, k, rng, start)
             estimates = [whole]
         else:
-            whole, estimates = self._estimate_parts(graph, k, rng)
+            whole, estimates = self._estimate_parts(graph, k, rng, start)
         reason = "; ".join(dict.fromkeys(e.stop_reason for e in estimates)) or "no edges"
         limit = reached_time_limit()
         if limit is not None:
@@ -175,11 +190,11 @@ class ClassicalMethod:
             iterations=max((e.iterations for e in estimates), default=0),
             stop_reason=reason,
             diagnostics=_merge(estimates),
-            seconds=time.perf_counter() - start,
+            seconds=time.perf_counter() - began,
         )
 
     def _estimate_parts(
-        self, graph: MeasurementGraph, k: int, rng: np.random.Generator
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray | None
     ) -> tuple[Estimate, list[Estimate]]:
         """Angles and confidences of the whole graph, and the estimate of each component."""
         angles = np.zeros((graph.num_nodes, k))
@@ -192,7 +207,8 @@ class ClassicalMethod:
         plan({_label(number): part.num_edges for number, (_, _, part) in enumerate(parts)})
         for number, (nodes, edges, part) in enumerate(parts):
             with loop(_label(number)):
-                found = self._estimate_refined(part, k, rng)
+                own = None if start is None else start[nodes]
+                found = self._estimate_refined(part, k, rng, own)
             solved = Solution.from_angles(part, found.angles, edge_confidence=found.edge_confidence)
             angles[nodes], confidence[edges] = solved.angles, solved.edge_confidence
             if found.node_confidence is not None:
@@ -216,11 +232,14 @@ class ClassicalMethod:
         return whole, estimates
 
     def _estimate_refined(
-        self, graph: MeasurementGraph, k: int, rng: np.random.Generator
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray | None
     ) -> Estimate:
         try:
             check_time()
-            found = self.estimate(graph, k, rng)
+            if start is None:
+                found = self.estimate(graph, k, rng)
+            else:
+                found = self.estimate_from(graph, k, rng, start)
         except TimeUp:
             found = _along_tree(graph, k)
         if graph.bridges.all():

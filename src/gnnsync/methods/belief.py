@@ -21,6 +21,7 @@ from gnnsync.methods.robust.initialisation import initial_angles
 from gnnsync.methods.robust.noise.local_search import local_search
 from gnnsync.methods.robust.noise.mixture import fit_mixture
 from gnnsync.solution import NODE_TOLERANCE
+from gnnsync.typing import FloatArray
 from gnnsync.work import iteration_limit, plan, stage
 
 __all__ = ["FINE_SIGMA", "Belief", "Posterior", "final_angles", "propagate"]
@@ -51,6 +52,7 @@ class Belief(ClassicalMethod):
     name = "belief"
     any_k = True
     stops_early = True
+    takes_start = True
 
     bins: int = 64
     sweeps: int = 40
@@ -68,6 +70,18 @@ class Belief(ClassicalMethod):
         with stage("spectral start"):
             plan({"eigenvectors": 1.0})
             start = initial_angles(graph, k, rng)
+        return self._from(graph, rng, start)
+
+    def estimate_from(
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray
+    ) -> Estimate:
+        """The same from angles (n, k), in place of the eigenvectors."""
+        plan({name: cost for name, cost in _COSTS.items() if name != "spectral start"})
+        return self._from(graph, rng, start)
+
+    def _from(
+        self, graph: MeasurementGraph, rng: np.random.Generator, start: FloatArray
+    ) -> Estimate:
         with stage("belief propagation"):
             plan({"annealing": 2.0, "sweeps": 3.0})
             posterior = propagate(graph, start, bins=self.bins, sweeps=self.sweeps, tol=self.tol)

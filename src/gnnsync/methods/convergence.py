@@ -6,12 +6,17 @@ import math
 
 import numpy as np
 
+from gnnsync.metrics import estimate_outliers
 from gnnsync.typing import FloatArray
 
 # Part of the noise of an offset below which further movement of the angles, in root mean square,
 # does not matter: the angles themselves are uncertain by σ/√(edges at a node), ten times as much
 # at 100 edges and more at fewer.
 NEGLIGIBLE = 0.01
+
+# First scale, in standard deviations of the inliers, of a method that begins with given angles and
+# whose scale of the residuals falls: edges that fit the angles take part from the beginning.
+_START_SIGMAS = 3.0
 
 
 def movement_left(step: float, previous: float) -> float:
@@ -30,6 +35,12 @@ def movement_left(step: float, previous: float) -> float:
 def is_negligible(step: float, previous: float, noise: float) -> bool:
     """Whether angles that moved by `step`, after `previous`, will hardly move, given the noise."""
     return movement_left(step, previous) <= NEGLIGIBLE * noise
+
+
+def first_scale(residual: FloatArray, low: float, high: float) -> float:
+    """Scale of the residuals (m,) at which a method may go on from their angles, in [low, high]."""
+    noise = estimate_outliers(np.abs(residual))[1]
+    return min(max(_START_SIGMAS * noise, low), high)
 
 
 def typical_residual(residual: FloatArray) -> float:

@@ -13,6 +13,7 @@ from gnnsync.linalg.eigen import top_eigenvectors
 from gnnsync.linalg.laplacian import gauss_newton_step
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.convergence import first_scale
 from gnnsync.methods.robust.confidence.assessment import assess
 from gnnsync.methods.robust.initialisation import initial_angles, trusted_part
 from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
@@ -57,6 +58,7 @@ class GNC(ClassicalMethod):
     name = "gnc"
     any_k = True
     stops_early = True
+    takes_start = True
 
     frequencies: int = 4
     scale: float = 2.0
@@ -73,7 +75,22 @@ class GNC(ClassicalMethod):
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n, k)."""
         plan(_COSTS)
-        fit = self.fit(graph, k, rng)
+        return self._assessed(graph, self.fit(graph, k, rng), rng)
+
+    def estimate_from(
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray
+    ) -> Estimate:
+        """The same from angles (n, k); the first scale is three times the noise of the inliers."""
+        plan({name: cost for name, cost in _COSTS.items() if name != "spectral start"})
+        residual = np.abs(graph.residual(start)).min(axis=1)
+        scale = first_scale(residual, _LAST_SCALE, self.scale)
+        with stage("annealing"):
+            angles, iterations = self._lowered(graph, start, scale)
+        return self._assessed(graph, _mixture(graph, angles, iterations), rng)
+
+    def _assessed(
+        self, graph: MeasurementGraph, fit: MixtureFit, rng: np.random.Generator
+    ) -> Estimate:
         with stage("confidence"):
             assessed = assess(graph, fit, rng)
         return Estimate(
@@ -86,11 +103,7 @@ class GNC(ClassicalMethod):
 
     def fit(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> MixtureFit:
         """The mixture fitted from the angles at the last scale."""
-        angles, iterations = self._annealed(graph, k, rng)
-        with stage("EM"):
-            plan({"EM": 1.0})
-            fit = fit_mixture(graph, angles)
-        return replace(fit, iterations=iterations + fit.iterations)
+        return _mixture(graph, *self._annealed(graph, k, rng))
 
     def anneal(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> FloatArray:
         """Angles (n, k) at the last scale."""
@@ -107,14 +120,15 @@ class GNC(ClassicalMethod):
                 part = trusted_part(graph)
                 angles = fused_angles(part, angles[:, 0], self.frequencies, rng)[:, None]
         with stage("annealing"):
-            return self._lowered(graph, angles)
+            return self._lowered(graph, angles, self.scale)
 
-    def _lowered(self, graph: MeasurementGraph, angles: FloatArray) -> tuple[FloatArray, int]:
+    def _lowered(
+        self, graph: MeasurementGraph, angles: FloatArray, scale: float
+    ) -> tuple[FloatArray, int]:
         """Angles (n, k) at the last scale from those at the first, and the iterations."""
-        operator = EdgeOperator(graph)
-        scale = self.scale
+        operator, first = EdgeOperator(graph), scale
         for iteration in range(1, self.max_iterations + 1):  # noqa: B007
-            advance_towards(_LAST_SCALE, self.scale, scale)
+            advance_towards(_LAST_SCALE, first, scale)
             residual = graph.residual(angles)
             trust = (scale**2 / (scale**2 + residual**2)) ** 2
             part = trust / np.maximum(trust.sum(axis=1, keepdims=True), _LEAST_TOTAL)
@@ -130,6 +144,14 @@ class GNC(ClassicalMethod):
             if scale < _LAST_SCALE_SIGMAS * noise or scale < _LAST_SCALE or time_is_up():
                 break
         return angles, iteration
+
+
+def _mixture(graph: MeasurementGraph, angles: FloatArray, iterations: int) -> MixtureFit:
+    """The mixture fitted from angles (n, k), which took some iterations."""
+    with stage("EM"):
+        plan({"EM": 1.0})
+        fit = fit_mixture(graph, angles)
+    return replace(fit, iterations=iterations + fit.iterations)
 
 
 def fused_angles(

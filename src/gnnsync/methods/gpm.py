@@ -16,7 +16,7 @@ from gnnsync.linalg.operator import phasor, unit
 from gnnsync.methods.base import ClassicalMethod, Estimate
 from gnnsync.methods.convergence import is_negligible, typical_residual
 from gnnsync.methods.spectral import spectral_start
-from gnnsync.typing import ComplexArray
+from gnnsync.typing import ComplexArray, FloatArray
 from gnnsync.work import (
     TimeUp,
     advance_towards,
@@ -60,6 +60,7 @@ class GPM(ClassicalMethod):
 
     name = "gpm"
     stops_early = True
+    takes_start = True
 
     max_iterations: int = 1000
     tol: float = 1e-6
@@ -74,10 +75,20 @@ class GPM(ClassicalMethod):
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) of a stationary point of f."""
         plan(_COSTS if self.certify else _COSTS | {"certificate": 0.0})
-        matrix = graph.hermitian
         with stage("spectral start"):
             plan({"eigenvectors": 1.0})
             z = phasor(spectral_start(graph, rng))
+        return self._from(graph, z, rng)
+
+    def estimate_from(
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray
+    ) -> Estimate:
+        """The same from angles (n, 1), in place of the eigenvector."""
+        plan({name: cost for name, cost in _COSTS.items() if name != "spectral start"})
+        return self._from(graph, phasor(start[:, 0]), rng)
+
+    def _from(self, graph: MeasurementGraph, z: ComplexArray, rng: np.random.Generator) -> Estimate:
+        matrix = graph.hermitian
         with stage("power iterations"):
             found = self._ascend(graph, matrix, z, rng)
         diagnostics = {"objective": found.objective, "gradient": found.gradient}

@@ -11,9 +11,9 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.laplacian import factorises, least_squares_shift
 from gnnsync.linalg.operator import EdgeOperator, phasor, unit
 from gnnsync.methods.base import ClassicalMethod, Estimate
-from gnnsync.methods.convergence import is_negligible, typical_residual
+from gnnsync.methods.convergence import first_scale, is_negligible, typical_residual
 from gnnsync.methods.spectral import spectral_start
-from gnnsync.typing import BoolArray, ComplexArray
+from gnnsync.typing import BoolArray, ComplexArray, FloatArray
 from gnnsync.work import advance, iteration_limit, plan, stage, time_is_up
 
 # Quantile of the trusted residuals that gives trusted edges their weight. At the median random
@@ -55,6 +55,7 @@ class IRLS(ClassicalMethod):
 
     name = "irls"
     stops_early = True
+    takes_start = True
 
     p: float = 1.0
     max_iterations: int = 500
@@ -82,7 +83,19 @@ class IRLS(ClassicalMethod):
             plan({"eigenvectors": 1.0})
             z = phasor(spectral_start(graph, rng))
         with stage("reweighting"):
-            return self._reweighted(graph, operator, z, trusted)
+            return self._reweighted(graph, operator, z, trusted, self.epsilon)
+
+    def estimate_from(
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray
+    ) -> Estimate:
+        """The same from angles (n, 1), with the first ε three times the noise of its inliers."""
+        plan({"reweighting": 1.0})
+        residual = graph.residual(start[:, 0])
+        epsilon = first_scale(residual, self.epsilon_min, self.epsilon)
+        with stage("reweighting"):
+            return self._reweighted(
+                graph, EdgeOperator(graph), phasor(start[:, 0]), graph.edge_trusted, epsilon
+            )
 
     def _reweighted(
         self,
@@ -90,12 +103,13 @@ class IRLS(ClassicalMethod):
         operator: EdgeOperator,
         z: ComplexArray,
         trusted: BoolArray,
+        epsilon: float,
     ) -> Estimate:
-        """Reweighted least squares from z (n,)."""
+        """Reweighted least squares from z (n,) and the first ε."""
         factored = factorises(operator)
-        falling = np.log(self.epsilon / self.epsilon_min) / -np.log(self.decay)
+        falling = np.log(epsilon / self.epsilon_min) / -np.log(self.decay)
         expected = min(_EXPECTED_ROUNDS * falling + 1.0, self.max_iterations)
-        epsilon, steps, iterations = self.epsilon, (np.inf, np.inf), 0
+        steps, iterations = (np.inf, np.inf), 0
         while iterations < self.max_iterations:
             iterations += 1
             chord = operator.squared_chord(z)

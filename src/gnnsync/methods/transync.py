@@ -11,6 +11,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.laplacian import least_squares_shift
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.methods.base import ClassicalMethod, Estimate
+from gnnsync.methods.convergence import first_scale
 from gnnsync.methods.spectral import spectral_start
 from gnnsync.typing import FloatArray
 from gnnsync.work import advance_towards, iteration_limit, plan, stage, time_is_up
@@ -41,6 +42,7 @@ class TranSync(ClassicalMethod):
 
     name = "transync"
     stops_early = True
+    takes_start = True
 
     delta: float = 2.0
     delta_min: float = 1e-3
@@ -62,13 +64,22 @@ class TranSync(ClassicalMethod):
             plan({"eigenvectors": 1.0})
             angles = spectral_start(graph, rng)
         with stage("truncated least squares"):
-            return self._truncated(graph, operator, angles)
+            return self._truncated(graph, operator, angles, self.delta)
+
+    def estimate_from(
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray
+    ) -> Estimate:
+        """The same from angles (n, 1), with the first δ three times the noise of its inliers."""
+        plan({"truncated least squares": 1.0})
+        delta = first_scale(graph.residual(start[:, 0]), self.delta_min, self.delta)
+        with stage("truncated least squares"):
+            return self._truncated(graph, EdgeOperator(graph), start[:, 0], delta)
 
     def _truncated(
-        self, graph: MeasurementGraph, operator: EdgeOperator, angles: FloatArray
+        self, graph: MeasurementGraph, operator: EdgeOperator, angles: FloatArray, delta: float
     ) -> Estimate:
-        """Rounds of truncated least squares from angles (n,)."""
-        delta, rounds, finished = self.delta, 0, True
+        """Rounds of truncated least squares from angles (n,) and the first δ."""
+        rounds, finished = 0, True
         reason = "truncation at its last value"
         while delta >= self.delta_min:
             advance_towards(self.delta_min, self.delta, delta)

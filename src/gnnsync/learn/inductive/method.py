@@ -96,10 +96,17 @@ class GNNSyncInductive(ClassicalMethod):
             raise ParameterError("refine", self.refine, "0 with anchors, which it would move")
         _check_device(self.device)
 
-    def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
-        """Estimate k groups of angles, component by component."""
-        if isinstance(self.anchors, NoAnchors) or graph.is_connected:
-            return super().__call__(graph, k, seed=seed)
+    def __call__(
+        self,
+        graph: MeasurementGraph,
+        k: int = 1,
+        *,
+        seed: int = 0,
+        start: FloatArray | None = None,
+    ) -> Solution:
+        """Estimate k groups of angles, component by component; initial angles are refused."""
+        if isinstance(self.anchors, NoAnchors) or graph.is_connected or start is not None:
+            return super().__call__(graph, k, seed=seed, start=start)
         check_integer("k", k, 1)
         known = self.anchors(graph, k)
         if known is None:

@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.linalg import cg
 
 from gnnsync.angles import wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.laplacian import gauss_newton_step
 from gnnsync.linalg.operator import EdgeOperator
+from gnnsync.linalg.propagation import difference_variance
 from gnnsync.metrics import estimate_outliers
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import FloatArray, IntArray
@@ -82,7 +81,7 @@ def find_contradictions(
             by = float(wrap(excess[node] - excess[reference]))
             if abs(by) <= _ROUNDING:
                 break
-            spread = sigma * np.sqrt(_resistance(operator, weight, node, reference))
+            spread = sigma * np.sqrt(difference_variance(graph, weight, node, reference))
             limit = NODE_TOLERANCE if np.isnan(spread) else MOST_SIGMAS * spread
             if abs(by) > max(limit, _ROUNDING):
                 found.append(Contradiction(node, int(reference), by, float(spread)))
@@ -121,14 +120,3 @@ def _centre(anchors: IntArray, excess: FloatArray) -> int:
     some = anchors[:_MOST_COMPARED]
     apart = np.abs(wrap(excess[some][:, None] - excess[some][None, :]))
     return int(some[np.minimum(apart, _CAP).sum(axis=1).argmin()])
-
-
-def _resistance(operator: EdgeOperator, weight: FloatArray, i: int, j: int) -> float:
-    """Effective resistance between two nodes: the variance of θ_i - θ_j at σ = 1."""
-    degree = operator.degree(weight)
-    right = np.zeros(operator.num_nodes)
-    right[i], right[j] = 1.0, -1.0
-    scale = 1.0 / np.maximum(degree, np.finfo(float).tiny)
-    laplacian = sp.diags_array(degree) - operator.adjacency(weight)
-    potential, _ = cg(laplacian, right, rtol=1e-4, maxiter=500, M=sp.diags_array(scale))
-    return max(float(potential[i] - potential[j]), 0.0)

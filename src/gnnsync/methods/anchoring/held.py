@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,21 +72,33 @@ class Anchored:
         """Whether the method can be given a time limit."""
         return bool(getattr(self.method, "stops_early", False))
 
-    def __call__(self, graph: MeasurementGraph, k: int = 1, *, seed: int = 0) -> Solution:
-        """Estimate the other angles."""
-        start = time.perf_counter()
+    @property
+    def takes_start(self) -> bool:
+        """Whether the method can begin with given angles."""
+        return bool(getattr(self.method, "takes_start", False))
+
+    def __call__(
+        self,
+        graph: MeasurementGraph,
+        k: int = 1,
+        *,
+        seed: int = 0,
+        start: FloatArray | None = None,
+    ) -> Solution:
+        """Estimate the other angles; from `start` (n, k) if given."""
+        began = time.perf_counter()
         known = self.anchors(graph, check_integer("k", k, 1))
         if known is None:
-            return self.method(graph, k, seed=seed)
+            return _started(self.method, start)(graph, k, seed=seed)
         known = reduce_angle(known)
         if takes_anchors(self.method):
             # Not `replace(self.method, ...)`: its type is any dataclass with this field.
             changed: Any = replace(self.method, anchors=GivenAnchors(known))  # type: ignore[type-var]
             found = changed(graph, k, seed=seed)
         elif k == 1:
-            found = _contracted(self.method, graph, known[:, 0], seed)
+            found = _contracted(self.method, graph, known, seed, start)
         else:
-            found = _joined(self.method, graph, k, known, seed)
+            found = _joined(_started(self.method, start), graph, k, known, seed)
         angles = np.where(np.isfinite(known), known, found.angles)
         held = np.isfinite(known).any(axis=1)
         contradictions = _all_contradictions(graph, known, angles, found)
@@ -94,7 +107,7 @@ class Anchored:
         return found.replace(
             angles=angles,
             component=_merged(graph, held),
-            seconds=time.perf_counter() - start,
+            seconds=time.perf_counter() - began,
             diagnostics=found.diagnostics
             | {"anchors": float(held.sum()), "anchors_contradicted": float(len(contradictions))},
         )
@@ -105,22 +118,34 @@ def takes_anchors(method: Method) -> bool:
     return is_dataclass(method) and any(field.name == "anchors" for field in fields(method))
 
 
-def _contracted(method: Method, graph: MeasurementGraph, known: FloatArray, seed: int) -> Solution:
+def _started(method: Method, start: FloatArray | None) -> Method:
+    """The method with these initial angles."""
+    warm: Any = method  # the protocol of all methods has no start
+    return method if start is None else partial(warm, start=start)
+
+
+def _contracted(
+    method: Method,
+    graph: MeasurementGraph,
+    known: FloatArray,
+    seed: int,
+    start: FloatArray | None,
+) -> Solution:
     """The solution for k = 1 by the graph in which all anchors are one node."""
-    small = contract(graph, known)
+    small = contract(graph, known[:, 0])
     if small.graph.num_nodes == 1:
         return Solution.from_angles(graph, known, stop_reason="all angles are known")
-    found = method(small.graph, 1, seed=seed)
+    if start is not None:
+        start = small.reduce(anchored(start, known)[:, 0])[:, None]
+    found = _started(method, start)(small.graph, 1, seed=seed)
     angles = small.expand(found.angles[:, 0])
     # What a method without its own confidences states, for measurements between anchors.
     plain = Solution.from_angles(graph, angles)
-    confidence = plain.edge_confidence.copy()
+    confidence, held = plain.edge_confidence.copy(), np.isfinite(known[:, 0])
     confidence[small.edges] = found.edge_confidence
     changes: dict[str, Any] = {"edge_confidence": confidence, "node_confidence": None}
     if found.node_confidence is not None:
-        changes["node_confidence"] = np.where(
-            np.isfinite(known), 1.0, found.node_confidence[small.node]
-        )
+        changes["node_confidence"] = np.where(held, 1.0, found.node_confidence[small.node])
     if found.edge_precision is not None:
         # Relative to the anchors, which are one node of the small graph.
         held = np.arange(small.graph.num_nodes) == REFERENCE
