@@ -161,23 +161,20 @@ class Auto(ClassicalMethod):
         for part in self._absent:
             check_choice("without", part, PARTS)
 
-    def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
-        """Angles (n, k), with the estimated η and σ in the diagnostics."""
-        return self._estimate(graph, k, rng, None)
-
     def estimate_from(
         self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray
     ) -> Estimate:
         """The same with angles (n, k) as a further candidate; pose graphs need none."""
-        return self._estimate(graph, k, rng, start)
+        return self.estimate(graph, k, rng, start)
 
-    def _estimate(
+    def estimate(
         self,
         graph: MeasurementGraph,
         k: int,
         rng: np.random.Generator,
-        start: FloatArray | None,
+        start: FloatArray | None = None,
     ) -> Estimate:
+        """Angles (n, k), with the estimated η and σ in the diagnostics."""
         if k == 1 and graph.num_edges == graph.num_nodes - 1:
             return tree_estimate(graph, k)
         if k == 1 and self._uses("closures") and is_pose_graph(graph):
