@@ -208,6 +208,7 @@ class Auto(ClassicalMethod):
         with stage("final angles"):
             plan({"sweeps": 1.0})
             angles, posterior = self._final_angles(graph, fit, rng)
+            near = None if posterior is None else posterior.mass_near(angles, NODE_TOLERANCE)
         final = fit_mixture(graph, angles, dof=fit.dof, like=fit, move=False, max_iterations=1)
         log.debug("auto: %s, eta %.3f, sigma %.3g, dof %g", name, fit.eta, fit.sigma, fit.dof)
         with stage("confidence"):
@@ -216,7 +217,7 @@ class Auto(ClassicalMethod):
                 final,
                 rng,
                 evidence=fit.evidence,
-                mass=_mass_near(posterior, angles),
+                mass=None if near is None else near.prod(axis=1),
                 resample=self._uses("bootstrap"),
                 improve=self._uses("sparse"),
             )
@@ -379,13 +380,6 @@ def _so_far(name: str, fit: MixtureFit) -> Estimate:
 def _share(certificate: Certificate) -> float:
     """Fraction of the n·k angles that cycles certify."""
     return float(certificate[1].mean())
-
-
-def _mass_near(posterior: Posterior | None, angles: FloatArray) -> FloatArray | None:
-    """Posterior probability (n,) that all angles of a node are within the tolerance."""
-    if posterior is None:
-        return None
-    return posterior.mass_near(angles, NODE_TOLERANCE).prod(axis=1)
 
 
 def _diagnostics(fit: MixtureFit, posterior: Posterior | None) -> dict[str, float]:
