@@ -196,13 +196,7 @@ class Auto(ClassicalMethod):
         if time_is_up():
             return _so_far(name, fit)
         skip(*PARTS)
-        with stage("noise law"):
-            plan({"EM": 1.0, "laws": float(graph.num_edges <= LARGE_GRAPH_EDGES)})
-            exact = fit_mixture(graph, fit.angles, dof=fit.dof, like=fit)
-            fit = replace(exact, iterations=fit.iterations + exact.iterations)
-            if graph.num_edges <= LARGE_GRAPH_EDGES and self._uses("laws") and not time_is_up():
-                with loop("laws"):
-                    fit = best_law(graph, fit)
+        fit = self._with_law(graph, fit)
         if fit.sigma < FINE_SIGMA or np.isfinite(fit.dof):
             skip("final angles")  # no belief propagation, and next to no time
         with stage("final angles"):
@@ -210,7 +204,6 @@ class Auto(ClassicalMethod):
             angles, posterior = self._final_angles(graph, fit, rng)
             near = None if posterior is None else posterior.mass_near(angles, NODE_TOLERANCE)
         final = fit_mixture(graph, angles, dof=fit.dof, like=fit, move=False, max_iterations=1)
-        log.debug("auto: %s, eta %.3f, sigma %.3g, dof %g", name, fit.eta, fit.sigma, fit.dof)
         with stage("confidence"):
             found = assess(
                 graph,
@@ -230,6 +223,17 @@ class Auto(ClassicalMethod):
             stop_reason=reason,
             diagnostics=_diagnostics(fit, posterior),
         )
+
+    def _with_law(self, graph: MeasurementGraph, fit: MixtureFit) -> MixtureFit:
+        """The fit to convergence, under the noise law of greatest evidence."""
+        with stage("noise law"):
+            plan({"EM": 1.0, "laws": float(graph.num_edges <= LARGE_GRAPH_EDGES)})
+            exact = fit_mixture(graph, fit.angles, dof=fit.dof, like=fit)
+            fit = replace(exact, iterations=fit.iterations + exact.iterations)
+            if graph.num_edges <= LARGE_GRAPH_EDGES and self._uses("laws") and not time_is_up():
+                with loop("laws"):
+                    fit = best_law(graph, fit)
+        return fit
 
     def _uses(self, part: str) -> bool:
         return part not in self._absent
