@@ -180,8 +180,7 @@ class Auto(ClassicalMethod):
         if k == 1 and self._uses("closures") and is_pose_graph(graph):
             with stage("closures"):
                 return GNCAngles().estimate(graph, 1, rng)
-        certificate = None
-        likely = search_costs(graph, k, extended=False)
+        certificate, likely = None, search_costs(graph, k, extended=False)
         plan(likely)
         if graph.num_edges > LARGE_GRAPH_EDGES:
             log.info("auto: %d edges, so the network alone", graph.num_edges)
