@@ -106,8 +106,10 @@ def _named(config: DictConfig, command: Command) -> DictConfig:
     )
     print(f"gnnsync: to continue this sweep: {again}", file=sys.stderr)
     config = copy.deepcopy(config)
-    with read_write(config):
+    with read_write(config), read_write(config.hydra):
         config.sweep = command.new_name
+        # Where a search writes its best parameters.
+        config.hydra.sweep.dir = f"{config.output_dir}/{command.new_name}"
     return config
 
 
