@@ -227,6 +227,22 @@ def test_a_search_started_again_finds_its_jobs(tmp_path, capsys):
     assert results(tmp_path) == before
 
 
+def test_a_search_without_a_name_has_a_folder_of_its_own(tmp_path, capsys):
+    pytest.importorskip("hydra_plugins.hydra_optuna_sweeper")
+    search = ["run", "-m", "hydra/sweeper=search", "hydra.sweeper.n_trials=2", "logger=none"]
+    small = ["hydra.sweeper.n_jobs=1", "data.n=30", "data.p=0.4", "data.seeds=[10]"]
+    more = ["method=irls", "data.eta=interval(0.1,0.2)", f"output_dir={tmp_path}"]
+    assert main([*search, *small, *more]) == 0
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    assert folder.name.endswith("_data.eta")
+    assert (folder / "optimization_results.yaml").exists()
+    assert len(results(folder)) == 2
+    told = capsys.readouterr().err
+    assert f"sweep={folder.name}" in told
+    assert "gnnsync: 2 jobs done, 0 running, 0 failed; took " in told
+    assert "setup plugin" not in told
+
+
 def test_a_search_without_a_single_success_says_so(tmp_path, capsys):
     pytest.importorskip("hydra_plugins.hydra_optuna_sweeper")
     search = ["run", "-m", "experiment=tune", "hydra.sweeper.n_trials=1", "logger=none"]

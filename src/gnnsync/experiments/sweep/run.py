@@ -76,9 +76,11 @@ def run_search(search: Callable[[DictConfig, list[str]], None], config: DictConf
     if command.new_name is not None:
         folder = Path(str(config.output_dir)) / command.new_name
         further = [f"sweep={command.new_name}"]
+    config = copy.deepcopy(config)
+    with read_write(config.hydra):
+        config.hydra.sweep.dir = str(folder)  # where a search writes its best parameters
     cap_threads(int(config.threads))
     stopped = None
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # Optuna's, loaded by the search
     try:
         with watched(Follower(None, [folder], Standing(None))):
             search(config, further)
@@ -106,10 +108,8 @@ def _named(config: DictConfig, command: Command) -> DictConfig:
     )
     print(f"gnnsync: to continue this sweep: {again}", file=sys.stderr)
     config = copy.deepcopy(config)
-    with read_write(config), read_write(config.hydra):
+    with read_write(config):
         config.sweep = command.new_name
-        # Where a search writes its best parameters.
-        config.hydra.sweep.dir = f"{config.output_dir}/{command.new_name}"
     return config
 
 
