@@ -14,6 +14,7 @@ from gnnsync.learn.losses import CycleLoss, LinearLoss
 from gnnsync.learn.steps import NoSteps, ProjectedGradient
 from gnnsync.methods import SpectralRN
 from gnnsync.metrics import angular_mse
+from gnnsync.work import Work, limited, watched
 
 
 def exact_graph(seed=0, n=40, p=0.3, eta=0.0):
@@ -146,3 +147,19 @@ def test_defaults_are_the_papers():
     training, optimizer = Training(), GNNSync().optimizer
     assert (training.max_steps, training.patience) == (1000, 200)
     assert optimizer.keywords.items() >= {"lr": 0.005, "weight_decay": 5e-4}.items()
+
+
+def test_a_time_limit_ends_the_training_within_a_macro_step(quick):
+    with limited(1e-9):
+        solution = GNNSync(training=quick(max_steps=100))(exact_graph(), seed=3)
+    assert solution.iterations == 1
+    assert solution.stop_reason == "time limit of 1e-09 s: best of 1 steps"
+    assert not solution.converged
+
+
+def test_progress_follows_the_steps(quick):
+    seen = []
+    with watched(Work(on_change=lambda work: seen.append(work.fraction))):
+        GNNSync(training=quick(max_steps=50))(exact_graph(), seed=3)
+    assert len({round(fraction, 3) for fraction in seen}) > 40
+    assert seen[-1] == 1.0

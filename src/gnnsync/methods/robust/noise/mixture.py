@@ -31,6 +31,8 @@ _SCALES = (0.01, 0.03, 0.1, 0.3, 0.8)
 # First guess of the inlier share, and EM iterations for the shares alone.
 _FIRST_INLIER_SHARE = 0.5
 _SHARE_ITERATIONS = 10
+# Edges that give a first guess of the noise when there is no time for all.
+_FEW_EDGES = 10_000
 # Degrees of freedom left for σ are at least this part of the inliers: a sparse graph has hardly
 # more inliers than angles, and σ would otherwise diverge.
 _LEAST_FREEDOM = 0.3
@@ -280,6 +282,11 @@ class EdgePrior:
         doubt = 1.0 if trusted is None else np.where(trusted, _TRUSTED_DOUBT, 1.0)
         return cls(doubt, judged if few else None)
 
+    def every(self, step: int) -> EdgePrior:
+        """The prior of every `step`-th edge."""
+        doubt = self.doubt if isinstance(self.doubt, float) else self.doubt[::step]
+        return EdgePrior(doubt, None if self.judged is None else self.judged[::step])
+
     def shares(self, member: FloatArray) -> FloatArray:
         """Fraction (k,) of the judged edges in each group, from posteriors (m, k)."""
         return (member if self.judged is None else member[self.judged]).mean(axis=0)
@@ -350,8 +357,14 @@ def _noise(
 def _first_noise(
     residual: FloatArray, weight: FloatArray, dof: float, prior: EdgePrior
 ) -> tuple[FloatArray, float]:
-    """Shares and σ that fit given residuals best, over a few scales."""
+    """Shares and σ that fit given residuals best, over a few scales.
+
+    If the time limit is reached, those of a sample of the edges.
+    """
     k = residual.shape[1]
+    if len(residual) > _FEW_EDGES and time_is_up():
+        step = len(residual) // _FEW_EDGES
+        residual, weight, prior = residual[::step], weight[::step], prior.every(step)
     first = np.full(k, _FIRST_INLIER_SHARE / k)
     best = (-np.inf, first, _SCALES[-1])
     for sigma in _SCALES:

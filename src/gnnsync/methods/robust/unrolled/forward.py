@@ -29,6 +29,8 @@ _MOST_LOGIT = 6.0
 _MOST_NODES, _MOST_DEGREE = 500.0, 150.0
 # Limits of the share in the logit that the perceptrons read.
 _LEAST_SHARE = 1e-3
+# Share of inliers assumed without a sweep.
+_FIRST_SHARE = 0.5
 
 
 def solve_unrolled(
@@ -76,6 +78,8 @@ def unrolled_beliefs(
         weights: of the trained network.
         sweeps: by default `num_sweeps`.
     """
+    if time_is_up():
+        return _at_start(prepared, weights.bins)
     count = sweeps or num_sweeps(prepared, weights)
     state = Propagation(prepared, weights.bins, weights.first)
     fixed = _fixed_features(prepared)
@@ -91,6 +95,15 @@ def unrolled_beliefs(
     sigma = float(np.exp(state.log_sigma))
     inlier = np.clip(state.membership.sum(axis=0), 0.0, 1.0).astype(np.float64)
     return Posterior(marginals, prepared.start, state.share, sigma, done), inlier
+
+
+def _at_start(prepared: PreparedGraph, bins: int) -> tuple[Posterior, FloatArray]:
+    """Beliefs that are certain of the initial angles: what there is at the time limit."""
+    marginals = np.zeros((*prepared.start.shape, bins))
+    marginals[..., 0] = 1.0
+    share = np.full(prepared.k, _FIRST_SHARE / prepared.k)
+    inlier = np.full(prepared.graph.num_edges, _FIRST_SHARE)
+    return Posterior(marginals, prepared.start, share, 1.0, 0, converged=False), inlier
 
 
 def num_sweeps(prepared: PreparedGraph, weights: Weights) -> int:
