@@ -15,7 +15,9 @@ COLUMNS = {"src": ["a", "b", "c"], "dst": ["b", "c", "a"], "offset": [0.5, 1.0, 
 EDGES = [("a", "b"), ("b", "c"), ("c", "a")]
 
 
-@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=str)
+@pytest.mark.parametrize(
+    "make", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=["dict", "pandas", "polars", "arrow"]
+)
 def test_tables(make):
     graph = as_graph(make(COLUMNS))
     assert named_edges(graph) == EDGES
@@ -27,7 +29,7 @@ def test_tables(make):
     assert graph.weight.tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=str)
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_numbers_as_names(make):
     frame = make({"src": [3, 1], "dst": [1, 2], "offset": [0.1, 0.2], "trusted": [True, False]})
     graph = as_graph(frame)
