@@ -1,4 +1,4 @@
-"""The guide to extending gnnsync is followed to the letter: its files, its commands."""
+"""The guides to extending and to callbacks are followed to the letter: files and commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import pytest
 
 from tests.command import main
 
-GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "extending.md").read_text()
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+GUIDE, CALLBACKS = ((DOCS / name).read_text() for name in ("extending.md", "callbacks.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Each file's block has its path in a comment, which stays in the file.
 PATH = re.compile(r"^# ([\w/]+\.(?:py|yaml))$", re.MULTILINE)
@@ -22,8 +23,8 @@ PREFIX = "PYTHONPATH=. gnnsync "
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A folder with every file that the guide shows, pasted as it stands."""
-    for language, text in BLOCK.findall(GUIDE):
+    """A folder with every file that the guides show, pasted as it stands."""
+    for language, text in BLOCK.findall(GUIDE) + BLOCK.findall(CALLBACKS):
         if language in ("python", "yaml"):
             path = tmp_path / PATH.search(text).group(1)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,9 +39,9 @@ def project(tmp_path, monkeypatch):
             del sys.modules[module]
 
 
-def commands() -> list[list[str]]:
+def commands(guide: str) -> list[list[str]]:
     lines = [
-        line for lang, text in BLOCK.findall(GUIDE) if lang == "bash" for line in text.split("\n")
+        line for lang, text in BLOCK.findall(guide) if lang == "bash" for line in text.split("\n")
     ]
     assert all(line.startswith(PREFIX) for line in lines if line)
     return [shlex.split(line.removeprefix(PREFIX)) for line in lines if line]
@@ -52,7 +53,7 @@ def rows(folder: Path) -> list[dict]:
 
 
 def test_every_command_of_the_guide_does_what_it_says(project, capsys):
-    for command in commands():
+    for command in commands(GUIDE):
         assert main(command) == 0, (command, capsys.readouterr().err)
     found = rows(project)
     tree = [row for row in found if row["method"] == "spanning_tree"]
@@ -67,6 +68,18 @@ def test_every_command_of_the_guide_does_what_it_says(project, capsys):
     assert len(rings) == 3 * 3 * 2
     noisy = {row["method"]: row["mse"] for row in rings if row["data.eta"] == 0.2}
     assert noisy["irls"] < noisy["spanning_tree"]
+
+
+def test_every_command_of_the_guide_to_callbacks_does_what_it_says(project, capsys):
+    for command in commands(CALLBACKS):
+        assert main(command) == 0, (command, capsys.readouterr().err)
+    files = list(project.rglob("mse.csv"))
+    assert len(files) == 2
+    for path in files:
+        step, mse = path.read_text().split(",")
+        (row,) = json.loads((path.parent / "result.json").read_text())["rows"]
+        assert int(step) == row["steps"] == 20
+        assert 0 <= float(mse) <= 4
 
 
 def test_a_value_that_the_new_loss_does_not_allow_names_its_key(project, capsys):
