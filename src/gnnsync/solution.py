@@ -165,7 +165,8 @@ class Solution:
         noise, and if no inlier measurements join the nodes.
 
         Args:
-            one, two: names of nodes, or their numbers if no node has such a name.
+            one: name of a node, or its number if no node has such a name.
+            two: the other node.
             graph: the measurements; the solution's own if not given.
         """
         graph = self.check_graph(graph)
