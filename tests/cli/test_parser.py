@@ -25,5 +25,11 @@ def test_errors_are_one_line_with_code_2(arguments, words, capsys):
     assert words in line
 
 
+def test_a_misspelt_option_is_named(capsys):
+    with pytest.raises(SystemExit):
+        parser().parse_args(["--minuets", "3"])
+    assert "--minuets 3; did you mean --minutes?" in capsys.readouterr().err
+
+
 def test_right_arguments_are_parsed():
     assert parser().parse_args(["--minutes", "3"]).minutes == 3

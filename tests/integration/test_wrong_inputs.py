@@ -95,7 +95,12 @@ CASES = {
     ),
     "3D poses": ("x.g2o", "VERTEX_SE3:QUAT 0\n", ["x.g2o"], ["3D", "only 2D"]),
     # Options.
-    "unknown option": ("x.csv", GOOD, ["x.csv", "--outptu", "o.csv"], ["--outptu", "--help"]),
+    "unknown option": (
+        "x.csv",
+        GOOD,
+        ["x.csv", "--outptu", "o.csv"],
+        ["--outptu", "did you mean --output?"],
+    ),
     "unknown method": ("x.csv", GOOD, ["x.csv", "--method", "magic"], ["'magic'", "one of"]),
     "unknown format": ("x.csv", GOOD, ["x.csv", "--format", "xls"], ["'xls'", "choose from"]),
     "k = 0": ("x.csv", GOOD, ["x.csv", "--k", "0"], ["k = 0", "at least 1"]),

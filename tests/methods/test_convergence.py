@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from gnnsync.methods.convergence import is_negligible, movement_left, typical_residual
+from gnnsync.methods.convergence import (
+    first_scale,
+    is_negligible,
+    movement_left,
+    typical_residual,
+)
 
 
 def test_movement_left_is_the_sum_of_the_series():
@@ -23,3 +28,11 @@ def test_slow_convergence_counts_for_more_than_the_last_step():
 def test_typical_residual():
     assert typical_residual(np.array([-1.0, 3.0, 2.0])) == 2.0
     assert typical_residual(np.empty(0)) == 0.0
+
+
+def test_the_first_scale_follows_the_inliers_not_the_outliers():
+    rng = np.random.default_rng(0)
+    residual = np.concatenate([rng.normal(0, 0.05, 300), rng.uniform(-np.pi, np.pi, 700)])
+    assert first_scale(residual, 1e-3, 2.0) == pytest.approx(0.15, rel=0.2)
+    assert first_scale(np.zeros(10), 1e-3, 2.0) == 1e-3
+    assert first_scale(rng.normal(0, 1.5, 1000), 1e-3, 0.5) == 0.5

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+import re
 from typing import NoReturn
 
 from gnnsync.errors import one_line
@@ -20,5 +22,11 @@ class OneLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print `PROGRAM: message` and where the options are listed; exit."""
-        text = f"{self.prog}: {one_line(message)}; {self.prog} --help lists the options\n"
-        self.exit(BAD_INPUT, text)
+        hint = f"{self.prog} --help lists the options"
+        wrong = next((word for word in message.split() if word.startswith("--")), "")
+        # `format_usage` is the public list of the options.
+        known = re.findall(r"--[a-z][a-z-]*", self.format_usage())
+        close = difflib.get_close_matches(wrong, known, n=1)
+        if close and wrong not in known:
+            hint = f"did you mean {close[0]}? {hint}"
+        self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)}; {hint}\n")

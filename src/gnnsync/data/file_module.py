@@ -21,7 +21,7 @@ class FileNetworks(Networks):
     """One network, read from a file; the truth is unknown unless an `.npz` holds it.
 
     Args:
-        path: `.csv`, `.tsv`, `.g2o`, `.npz` or `.mtx`; see `gnnsync.read`.
+        path: `.csv`, `.tsv`, `.parquet`, `.g2o`, `.npz` or `.mtx`; see `gnnsync.read`.
         unit: of the offsets: radians, degrees or turns; None for radians.
         format: the format, if it does not follow from the file's ending.
         k: number of groups (sets of angles) that the measurements mix.
