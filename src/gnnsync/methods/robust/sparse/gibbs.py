@@ -10,6 +10,7 @@ from scipy.special import expit
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.methods.robust.sparse.kernel import Kernel
 from gnnsync.typing import BoolArray, FloatArray, IntArray
+from gnnsync.work import check_time
 
 # Prior of the outlier share η: Beta(a, b). Most files have few outliers, some have many.
 PRIOR = (0.15, 1.5)
@@ -76,6 +77,9 @@ def sample_inliers(
         burn_in: sweeps before the first sample.
         kept: samples of each replica.
         thin: sweeps between samples.
+
+    Raises:
+        TimeUp: the time limit (`gnnsync.work`) is reached.
     """
     prior = PRIOR[0] + seen[0], PRIOR[1] + seen[1]
     state = _State(kernel, replicas, rng, prior, sigma)
@@ -84,6 +88,7 @@ def sample_inliers(
             state.put(chain, state.inlier[:, chain] | (np.arange(replicas) % 4 > 0))
     samples = []
     for sweep in range(burn_in + kept * thin):
+        check_time()
         probability = state.sweep()
         if sweep >= burn_in and (sweep - burn_in) % thin == thin - 1:
             angles = state.mean.copy(), state.sample_angles()
