@@ -44,6 +44,9 @@ _PLACES = {
     "data.angles": "prior",
 }
 
+# Parts of a network that need torch but not Lightning.
+_LIGHT_PARTS = ("model.features", "model.encoder", "model.steps", "loss")
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -100,6 +103,7 @@ def build(cfg: DictConfig) -> tuple[Settings, Networks, Method]:
         raise ConfigError(str(error)) from None
     refuse_moved_keys(cfg)
     data = _instantiate(cfg, "data")
+    _check_light_parts(cfg)
     method = _instantiate(cfg, "method")
     _check_anchors(cfg, method)
     check_device_count(cfg, several=getattr(method, "several_devices", False))
@@ -127,10 +131,22 @@ def _check_anchors(cfg: DictConfig, method: Method) -> None:
     )
 
 
+def _check_light_parts(cfg: DictConfig) -> None:
+    """Build the parts that the method refers to and that load in a second, before the method.
+
+    A wrong value in them is then found without Lightning, which takes two seconds to load.
+    """
+    raw = OmegaConf.to_container(cfg.method, resolve=False)
+    assert isinstance(raw, dict)
+    for place in _LIGHT_PARTS:
+        if f"${{{place}}}" in raw.values():
+            _instantiate(cfg, place)
+
+
 def _instantiate(cfg: DictConfig, key: str) -> Any:
     try:
         # A copy: Hydra resolves references in place, also in the parts that are referred to.
-        return instantiate(copy.deepcopy(cfg)[key], _convert_="all")
+        return instantiate(OmegaConf.select(copy.deepcopy(cfg), key), _convert_="all")
     except InstantiationException as error:
         raise ConfigError(_explain(key, error)) from None
     except ParameterError as error:
