@@ -204,12 +204,13 @@ def test_the_legend_holds_all_of_its_entries(results, tmp_path):
             results(method=f"a method with a long name {i}", **{"data.eta": eta}, seeds=1)
     (drawing,) = named(tmp_path).values()
     legend = dict(drawing.panels())["legend"]
-    legend.canvas.draw()
+    legend.draw_without_rendering()
     box = legend.legends[0].get_window_extent()
     assert box.x0 >= -1
     assert box.y0 >= -1
     assert box.x1 <= legend.bbox.x1 + 1
     assert box.y1 <= legend.bbox.y1 + 1
+    assert legend.bbox.width < 1.2 * box.width, "and little else"
 
 
 def test_maps_alone(results, tmp_path):

@@ -197,12 +197,12 @@ def single_panels(
         banded |= _panel(axes, own, curves, styles)
         yield title, figure
     names = _present(panels, curves, styles)
-    entries = [variant_name(name) for name in names] + ([_BAND_LABEL] if banded else [])
-    sample, character, line = _Frame.ENTRY
-    columns = -(-len(entries) // _LEGEND_LINES)
-    width = columns * (sample + character * max(map(len, entries), default=0)) + 0.2
-    legend = Figure(figsize=(width, line * min(len(entries), _LEGEND_LINES) + 0.15))
-    _legend(legend, names, styles, banded, columns)
+    legend = Figure()
+    _legend(legend, names, styles, banded, -(-(len(names) + banded) // _LEGEND_LINES))
+    legend.draw_without_rendering()
+    box = legend.legends[0].get_window_extent()
+    # It keeps its distance to the lower edge; the same above.
+    legend.set_size_inches(box.width / legend.dpi, (box.y1 + box.y0) / legend.dpi)
     yield "legend", legend
 
 

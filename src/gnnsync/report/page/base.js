@@ -40,7 +40,7 @@
   };
   const commandCell = (text) => {
     const cell = make("td", { class: "line" });
-    if (text) cell.append(make("code", {}, text), copyButton(text));
+    if (text) cell.append(copyButton(text), make("code", {}, text));
     return cell;
   };
 
