@@ -12,12 +12,7 @@ from gnnsync.linalg.propagation import angle_variance
 from gnnsync.methods.robust.confidence.error_propagation import location_variance
 from gnnsync.methods.robust.confidence.parts import confidence_of_parts
 from gnnsync.methods.robust.noise.mixture import MixtureFit, relative_weight
-from gnnsync.methods.robust.sparse.posterior import (
-    LEAST_COMMON,
-    AngleSamples,
-    sample_angles,
-    sparse_kernel,
-)
+from gnnsync.methods.robust.sparse.posterior import AngleSamples, sample_angles, sparse_kernel
 from gnnsync.typing import FloatArray
 from gnnsync.work import TimeUp, check_time
 
@@ -127,9 +122,7 @@ def _from_samples(
     angles = fit.angles[:, 0]
     if improve:
         angles = samples.best(angles, _GAIN)
-    right, known = samples.right(angles), np.nan_to_num(samples.edge_confidence)
-    if right.mean() < LEAST_COMMON:
-        right = np.full_like(right, np.nan)
+    right, known = samples.confidence(angles), np.nan_to_num(samples.edge_confidence)
     variance = float(np.median(samples.sigma)) ** 2
     return Assessment(
         angles[:, None],

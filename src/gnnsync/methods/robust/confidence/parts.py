@@ -11,7 +11,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust.confidence.clusters import find_blocks, find_clusters
 from gnnsync.methods.robust.confidence.node_confidence import node_confidence
 from gnnsync.methods.robust.noise.mixture import MixtureFit
-from gnnsync.methods.robust.sparse.posterior import LEAST_COMMON, sample_angles, small_kernel
+from gnnsync.methods.robust.sparse.posterior import confidence_of, sample_angles, small_kernel
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
@@ -43,10 +43,7 @@ def confidence_of_parts(
     inside = _within(graph, fit, label, rng, evidence, mass, resample)
     rotation = _sampled_rotations(graph, fit, label, rng)
     most = max(_NODES // graph.num_nodes, _FEWEST_SAMPLES)
-    joined = _near(rotation[:most][:, label]).mean(axis=0)
-    if joined.mean() < LEAST_COMMON:
-        return np.full(graph.num_nodes, np.nan)
-    return inside * joined
+    return inside * confidence_of(_near(rotation[:most][:, label]))
 
 
 def _parts(graph: MeasurementGraph, fit: MixtureFit) -> IntArray:

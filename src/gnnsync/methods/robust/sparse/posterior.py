@@ -19,9 +19,8 @@ from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.topology import component_labels, parent_edges, spanning_forest
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
-# Expected share of right nodes below which no rotation is common to most of them: which nodes are
-# right depends on the rotation that is chosen, and is unknown.
-LEAST_COMMON = 0.85
+# A rotation is common to most nodes if in so many of the samples so many nodes are right.
+_COMMON_SAMPLES, _COMMON_NODES = 0.95, 0.7
 # Largest kernel that is sampled: junctions and chains, about a second; and chains per junction,
 # unless there are few, for with more of them the sampler stays too long where it began.
 MOST_JUNCTIONS, MOST_CHAINS, _MOST_PER_JUNCTION, _FEW_CHAINS = 80, 150, 2.0, 60
@@ -78,6 +77,10 @@ class AngleSamples:
         """Probability (n,) that angles (n,) are within `NODE_TOLERANCE`, aligned as a whole."""
         return (np.abs(self._error(angles)) < NODE_TOLERANCE).mean(axis=0)
 
+    def confidence(self, angles: FloatArray) -> FloatArray:
+        """The probability `right`, NaN if no rotation is common to most nodes."""
+        return confidence_of(np.abs(self._error(angles)) < NODE_TOLERANCE)
+
     def deviation(self, angles: FloatArray) -> FloatArray:
         """Standard deviation (n,) of angles (n,), where they are right; NaN if hardly ever."""
         error = self._error(angles)
@@ -97,6 +100,16 @@ class AngleSamples:
         """Errors (s, n) of angles (n,), each sample aligned by the circular mean."""
         gap = angles - self.angles
         return wrap(gap - np.angle(np.exp(1j * gap).mean(axis=1))[:, None])
+
+
+def confidence_of(right: BoolArray) -> FloatArray:
+    """Probability (n,) of each node from the samples (s, n) in which it is right.
+
+    NaN if no rotation is common to most nodes: if in a part of the samples large parts of the graph
+    are rotated against each other, which nodes are right depends on the rotation that is chosen.
+    """
+    common = float((right.mean(axis=1) >= _COMMON_NODES).mean()) >= _COMMON_SAMPLES
+    return right.mean(axis=0) if common else np.full(right.shape[1], np.nan)
 
 
 def sample_angles(
