@@ -13,7 +13,7 @@ from gnnsync.typing import BoolArray, FloatArray, IntArray
 from gnnsync.work import check_time
 
 # Prior of the outlier share η: Beta(a, b). Most files have few outliers, some have many.
-PRIOR = (0.3, 1.5)
+PRIOR = (0.15, 1.5)
 # Scales σ of the noise (radians), equally likely on a logarithmic grid. Below the least, noise is
 # as good as none; at the largest, one measurement says next to nothing.
 SCALES = np.geomspace(1e-3, 1.0, 70)
