@@ -132,12 +132,14 @@ class GPM(ClassicalMethod):
                 if gradient <= goal or iterations == self.max_iterations or time_is_up():
                     break
                 new = unit(image + shift * z, z)
-                step, before = float(np.sqrt(np.square(np.abs(new - z)).mean())), step
+                moved = new - z
+                step, before = float(np.sqrt(np.vdot(moved, moved).real / len(z))), step
                 z = new
                 iterations += 1
-        noise = typical_residual(graph.residual(np.angle(z)))
-        stationary = gradient <= goal
-        converged = stationary or is_negligible(step, before, noise)
+        stationary = converged = gradient <= goal
+        if not stationary:
+            noise = typical_residual(graph.residual(np.angle(z)))
+            converged = is_negligible(step, before, noise)
         objective = float((z.conj() @ image).real)
         return _Ascent(z, objective, gradient, iterations, stationary, converged)
 
