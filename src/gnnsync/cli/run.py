@@ -20,9 +20,18 @@ def main() -> int:
         # `start_run` has blocked it, so that Ctrl-C waits until it can be answered.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         return _answer(sys.argv[1:])
-    except KeyboardInterrupt:
+    except BaseException as error:
+        if not _interrupted(error):
+            raise
         print("gnnsync: interrupted; finished results are kept", file=sys.stderr)
         return INTERRUPTED
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is the cause; libraries may raise another error while they handle it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _answer(arguments: list[str]) -> int:
