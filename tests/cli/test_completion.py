@@ -93,6 +93,7 @@ class Bash:
             "TERM": "dumb",
             "PS1": "ready> ",
         }
+        self.unread = ""  # a single read may bring more than is waited for
         self.pid, self.descriptor = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
@@ -103,12 +104,13 @@ class Bash:
         os.write(self.descriptor, text.encode())
 
     def read_until(self, text: str, seconds: float = 60) -> str:
-        seen, end = "", time.monotonic() + seconds
-        while text not in seen:
-            assert time.monotonic() < end, seen
+        end = time.monotonic() + seconds
+        while text not in self.unread:
+            assert time.monotonic() < end, self.unread
             if select.select([self.descriptor], [], [], 1)[0]:
-                seen += os.read(self.descriptor, 65536).decode(errors="replace")
-        return seen
+                self.unread += os.read(self.descriptor, 65536).decode(errors="replace")
+        seen, found, self.unread = self.unread.partition(text)
+        return seen + found
 
     def close(self) -> None:
         self.send("\x15exit\n")

@@ -46,11 +46,14 @@ def test_wheel_holds_every_config(wheel):
         assert f"gnnsync/conf/{path.relative_to(ROOT / 'conf')}" in names
 
 
-def test_wheel_holds_what_the_report_page_is_made_of(wheel):
+@pytest.mark.parametrize("folder", ["gnnsync/report/page", "gnnsync/plots/page"])
+def test_wheel_holds_what_the_pages_are_made_of(wheel, folder):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    for ending in ("html", "css", "js"):
-        assert f"gnnsync/report/page/page.{ending}" in names
+    source = ROOT / "src" / folder
+    parts = [path for path in source.iterdir() if path.suffix in (".html", ".css", ".js")]
+    assert {path.suffix for path in parts} == {".html", ".css", ".js"}
+    assert {f"{folder}/{path.name}" for path in parts} <= names
 
 
 def test_installed_wheel_runs_from_another_folder(wheel, tmp_path):

@@ -93,6 +93,11 @@ def _second_set_text(summary: dict[str, Any]) -> str | None:
     return f"k = 2 explains {second['explained']:.0%} of the edges; try --k 2"
 
 
+def _probability_text(probability: float | None) -> str:
+    """A probability to three decimals: what is smaller is 0 to a reader."""
+    return "unknown" if probability is None else f"{round(probability, 3):g}"
+
+
 def _worst_lines(summary: dict[str, Any]) -> list[str]:
     worst = summary["worst_edges"]
     if not worst:
@@ -102,8 +107,7 @@ def _worst_lines(summary: dict[str, Any]) -> list[str]:
             f"{edge['src']} - {edge['dst']}",
             f"offset {angle_text(edge['offset'], summary)}",
             f"residual {angle_text(edge['residual'], summary)}",
-            "confidence "
-            + ("unknown" if edge["confidence"] is None else f"{edge['confidence']:.3g}"),
+            f"confidence {_probability_text(edge['confidence'])}",
         )
         for edge in worst
     ]
