@@ -24,6 +24,17 @@ def test_a_table_outside_of_a_terminal_is_aligned_text(results, capsys):
     assert line.endswith("finished")
 
 
+def test_a_long_method_is_cut_in_the_table_only(results, capsys):
+    results(method="gpm" + "x" * 100)
+    assert main(["list"]) == 0
+    header, line = capsys.readouterr().out.splitlines()
+    method = line[header.index("method") : header.index("data")].rstrip()
+    assert len(method) == 60
+    assert method.endswith("…")
+    assert main(["list", "--json"]) == 0
+    assert "x" * 100 in json.loads(capsys.readouterr().out)[0]["method"]
+
+
 def test_a_long_list_is_cut_to_the_newest(results, capsys):
     for eta in range(5):
         results(**{"data.eta": eta})

@@ -23,6 +23,8 @@ from gnnsync.results.listing import (
 
 OUTPUTS = Path("outputs")
 _SHOWN = 30
+# Characters of a method or data set in the table; `gnnsync show` and --json have all.
+_LONGEST = 60
 _COLUMNS = ("run", "date", "method", "data", "MSE", "status")
 _STYLES = {FINISHED: "green", FAILED: "red", RUNNING: "cyan"}
 
@@ -97,7 +99,12 @@ def _entry(run: RunFolder, top: Path) -> dict[str, Any]:
 def _row(entry: dict[str, Any]) -> tuple[str, ...]:
     mse = "" if entry["mse"] is None else f"{entry['mse']:.3g} ± {entry['mse_std']:.2g}"
     date = entry["date"].replace("T", " ")[:16]
-    return entry["run"], date, entry["method"], entry["data"], mse, entry["status"]
+    method, data = (_cut(entry[name]) for name in ("method", "data"))
+    return entry["run"], date, method, data, mse, entry["status"]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
