@@ -71,7 +71,7 @@ class Work:
         self.on_change = on_change
         self.time_limit: float | None = None
         self.deadline = math.inf
-        self.cut_short = False  # whether a solver was told to stop before its end
+        self.cut_short = False  # whether a solver had to stop before its end
         self._stages = [_Stage("")]
         self._most = 0.0
         if time_limit is not None:

@@ -44,7 +44,7 @@ def test_jobs_are_followed_from_start_to_end(jobs, tmp_path):
     assert follower.standing.counts() == "1 of 3 jobs done, 0 running, 1 failed, 1 left"
     assert str(follower.standing.best) == "best MSE 0.2: method=gpm-ero-1"
     assert follower.time_left() is not None
-    assert follower.look() == [], "a failure is told once"
+    assert follower.look() == [], "a failure is reported once"
 
 
 def test_files_of_an_earlier_start_do_not_count(jobs, tmp_path):
