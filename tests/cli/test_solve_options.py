@@ -53,6 +53,14 @@ def test_the_summary_has_the_symbol_of_the_unit(degrees, capsys):
     assert main(["d.csv", "--degrees", "--method", "belief"]) == 0
     text = capsys.readouterr().out
     assert "75% 2, 90% 2, 99% 2°" in text
+    assert " rad" not in text
+
+
+def test_the_confidence_is_stated_in_the_unit(degrees, capsys):
+    lines = [f"{i},{j},{10 * (i - j) + (i * j) % 3}" for i in range(9) for j in range(i)]
+    (degrees / "many.csv").write_text("\n".join(lines))
+    assert main(["many.csv", "--degrees", "--method", "belief"]) == 0
+    text = capsys.readouterr().out
     assert "within 14.3°" in text
     assert " rad" not in text
 

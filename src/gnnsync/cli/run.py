@@ -8,23 +8,34 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
 from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED
 
 PROGRAM = "gnnsync run"
+_INTERRUPTED_LINE = "gnnsync: interrupted; finished results are kept"
 
 
 def main() -> int:
     """Run the job, or with `-m` the sweep, of this process's arguments; returns the exit code."""
     try:
+        # A KeyboardInterrupt within an import can be swallowed by a library; nothing is under way.
+        signal.signal(signal.SIGINT, _leave)
         # `start_run` has blocked it, so that Ctrl-C waits until it can be answered.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         return _answer(sys.argv[1:])
     except BaseException as error:
         if not _interrupted(error):
             raise
-        print("gnnsync: interrupted; finished results are kept", file=sys.stderr)
+        print(_INTERRUPTED_LINE, file=sys.stderr)
         return INTERRUPTED
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    """Ctrl-C while libraries load: one line, and the end."""
+    os.write(sys.stderr.fileno(), f"{_INTERRUPTED_LINE}\n".encode())
+    os._exit(INTERRUPTED)
 
 
 def _interrupted(error: BaseException | None) -> bool:
@@ -71,6 +82,7 @@ def _hydra(arguments: list[str]) -> int:
     # Documented by Hydra: exceptions leave it as they are, and become one line here.
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")
     application = hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         application(task)()
     except (GnnsyncError, HydraException, OmegaConfBaseException) as error:
