@@ -35,8 +35,8 @@ _DOUBTFUL_EVIDENCE = 3.0
 # its mean agrees with the fitted angle. At .8 in place of .9 the MSE rose from .157 to .162 on
 # preferential graphs with η = .75; at .95 it was the same.
 _ONE_MODE_LENGTH, _AGREEMENT = 0.9, 0.1
-# Mean confidence of the nodes below which closed cycles are searched for a second start: it was
-# above .96 on geometric graphs with exact inliers where the MSE was below .14.
+# Mean confidence of the nodes below which closed cycles are searched for a second start. On 20
+# sparse geometric graphs with exact inliers the MSE was .04 to .29 above it, and up to 3.2 below.
 _DOUBT = 0.95
 # Share of angles that cycles must certify for a second start.
 _CERTIFIED = 0.3
