@@ -18,9 +18,9 @@ from scipy.optimize import linear_sum_assignment
 from gnnsync.angles import circular_distance, reduce_angle
 from gnnsync.errors import GraphError, ParameterError, check_array, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
-from gnnsync.io.anchor_file import read_anchor_file
-from gnnsync.io.numbers import parse_number
-from gnnsync.io.source import Source, shorten
+from gnnsync.io.input.numbers import parse_number
+from gnnsync.io.input.source import Source, shorten
+from gnnsync.io.nodes.anchor_file import read_anchor_file
 from gnnsync.typing import FloatArray
 from gnnsync.units import RADIANS, Unit, find_unit
 
@@ -77,7 +77,7 @@ class ShareAnchors:
 
 @dataclass(frozen=True)
 class FileAnchors:
-    """Known angles from a text file, see `gnnsync.io.anchor_file`.
+    """Known angles from a text file, see `gnnsync.io.nodes.anchor_file`.
 
     Args:
         path: the file.

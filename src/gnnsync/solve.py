@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 # `import gnnsync` loads this module, for its name is that of the function: whatever needs NumPy,
 # SciPy or torch is imported where it is used.
 if TYPE_CHECKING:
-    from gnnsync.io.titles import Columns
+    from gnnsync.io.tables.titles import Columns
     from gnnsync.methods import Method
     from gnnsync.pose_graph import PoseGraph, PoseSolution
     from gnnsync.solution import Solution

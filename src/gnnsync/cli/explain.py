@@ -6,7 +6,7 @@ import numpy as np
 
 from gnnsync.errors import ParameterError
 from gnnsync.graph import MeasurementGraph
-from gnnsync.io.numbers import is_natural
+from gnnsync.io.input.numbers import is_natural
 
 
 def find_edge(graph: MeasurementGraph, text: str) -> int:

@@ -17,8 +17,8 @@ from gnnsync.io import read_poses, write_pose_edges, write_pose_solution
 from gnnsync.io.figure_file import write_figure
 from gnnsync.io.files import write_text
 from gnnsync.io.graph_file import check_g2o_unit
-from gnnsync.io.pose_solution_file import write_pose_table
-from gnnsync.io.source import STDIN, Source
+from gnnsync.io.input.source import STDIN, Source
+from gnnsync.io.poses.pose_solution_file import write_pose_table
 from gnnsync.pose_graph import PoseGraph, PoseSolution, summarize_poses
 from gnnsync.solve import solve_poses
 from gnnsync.units import RADIANS, Unit, input_unit

@@ -14,7 +14,7 @@ from typing import Any
 
 from gnnsync.cli.time_left import progress_text
 from gnnsync.errors import one_line
-from gnnsync.io.source import STDIN, Progress
+from gnnsync.io.input.source import STDIN, Progress
 from gnnsync.work import LONG_SECONDS, Work, watched
 
 # Seconds between lines about the progress, where there is no terminal to draw a bar.

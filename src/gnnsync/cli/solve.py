@@ -23,14 +23,14 @@ from gnnsync.cli.solve_summary import summary_text
 from gnnsync.errors import ParameterError, check_choice
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io import read, read_poses, write_edges, write_solution
-from gnnsync.io.coordinates import read_coordinates
-from gnnsync.io.encoding import check_encoding
 from gnnsync.io.figure_file import write_figure
 from gnnsync.io.files import write_text
 from gnnsync.io.graph_file import file_format
+from gnnsync.io.input.encoding import check_encoding
+from gnnsync.io.input.source import STDIN, Source
+from gnnsync.io.nodes.coordinates import read_coordinates
 from gnnsync.io.solution_file import write_angles
-from gnnsync.io.source import STDIN, Source
-from gnnsync.io.titles import parse_columns
+from gnnsync.io.tables.titles import parse_columns
 from gnnsync.methods.anchoring.held import Anchored
 from gnnsync.methods.robust.second_set import find_second_set
 from gnnsync.solution import ANGLE_FIGURES, Solution, summarize

@@ -11,9 +11,9 @@ from gnnsync.cli.parser import OneLineParser
 from gnnsync.errors import DataFileError, ParameterError
 from gnnsync.io import FORMATS
 from gnnsync.io.graph_file import TRUST
-from gnnsync.io.pose_solution_file import REJECTED, check_pose_ending
+from gnnsync.io.input.source import STDIN
+from gnnsync.io.poses.pose_solution_file import REJECTED, check_pose_ending
 from gnnsync.io.solution_file import check_ending
-from gnnsync.io.source import STDIN
 from gnnsync.solve import method_names
 from gnnsync.units import RADIANS, UNITS, Unit
 

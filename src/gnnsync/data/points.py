@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from gnnsync.errors import DataFileError, ParameterError, check_integer, check_real
-from gnnsync.io.points import read_points
+from gnnsync.io.nodes.points import read_points
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 PointSource = Callable[[], FloatArray]

@@ -5,10 +5,10 @@ Reading never executes anything: no pickles are loaded, and text is parsed in bo
 
 from gnnsync.io.figure_file import write_figure
 from gnnsync.io.graph_file import FORMATS, read, write
+from gnnsync.io.nodes.points import read_points
 from gnnsync.io.objects import as_graph
-from gnnsync.io.points import read_points
-from gnnsync.io.pose_file import read_poses, write_poses
-from gnnsync.io.pose_solution_file import write_pose_edges, write_pose_solution
+from gnnsync.io.poses.pose_file import read_poses, write_poses
+from gnnsync.io.poses.pose_solution_file import write_pose_edges, write_pose_solution
 from gnnsync.io.solution_file import write_edges, write_solution
 
 __all__ = [

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gnnsync.errors import DataFileError, GnnsyncError
-from gnnsync.io.source import reason
+from gnnsync.io.input.source import reason
 
 
 class OutputError(GnnsyncError):

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gnnsync.errors import ParameterError, check_choice
-from gnnsync.io.encoding import check_encoding
 from gnnsync.io.files import atomic_output
-from gnnsync.io.g2o import read_g2o, write_g2o
-from gnnsync.io.mtx import read_mtx, write_mtx
-from gnnsync.io.npz import read_npz, write_npz
-from gnnsync.io.parquet import read_parquet, write_parquet
-from gnnsync.io.source import STDIN, Progress, Source
-from gnnsync.io.table import read_table, table_columns, write_table
-from gnnsync.io.titles import Columns, check_columns
+from gnnsync.io.input.encoding import check_encoding
+from gnnsync.io.input.source import STDIN, Progress, Source
+from gnnsync.io.matrices.mtx import read_mtx, write_mtx
+from gnnsync.io.matrices.npz import read_npz, write_npz
+from gnnsync.io.poses.g2o import read_g2o, write_g2o
+from gnnsync.io.tables.parquet import read_parquet, write_parquet
+from gnnsync.io.tables.table import read_table, table_columns, write_table
+from gnnsync.io.tables.titles import Columns, check_columns
 from gnnsync.pose_graph import odometry_edges
 from gnnsync.units import RADIANS, Unit, input_unit
 

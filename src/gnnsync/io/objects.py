@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 from gnnsync.errors import GraphError, ParameterError
 from gnnsync.graph import MeasurementGraph
-from gnnsync.io.arrays import choose_columns, graph_from_columns
 from gnnsync.io.graph_file import read
-from gnnsync.io.offsets import offset_radians
-from gnnsync.io.titles import ALIASES, DEFAULT, Columns, check_columns
+from gnnsync.io.input.offsets import offset_radians
+from gnnsync.io.tables.arrays import choose_columns, graph_from_columns
+from gnnsync.io.tables.titles import ALIASES, DEFAULT, Columns, check_columns
 from gnnsync.units import Unit, find_unit
 
 # Relative difference of H and its conjugate transpose that is rounding.

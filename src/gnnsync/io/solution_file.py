@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.files import atomic_output
-from gnnsync.io.parquet import write_parquet
+from gnnsync.io.tables.parquet import write_parquet
 from gnnsync.solution import Solution, plain_name
 from gnnsync.solution_table import Table, edge_table, node_table
 from gnnsync.typing import FloatArray

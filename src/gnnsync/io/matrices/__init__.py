@@ -1,0 +1,1 @@
+"""Measurements as matrices: Matrix Market and NPZ."""

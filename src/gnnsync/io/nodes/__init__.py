@@ -1,0 +1,1 @@
+"""Values of nodes: known angles, coordinates, point clouds."""

@@ -1,0 +1,1 @@
+"""Pose graphs: g2o in, poses and trajectories out."""

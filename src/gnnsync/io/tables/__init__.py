@@ -1,0 +1,1 @@
+"""Measurements as tables: CSV, TSV, Parquet and columns from elsewhere."""

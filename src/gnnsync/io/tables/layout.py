@@ -1,0 +1,151 @@
+"""The layout of a table: separator, header and columns, from its first line."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gnnsync.errors import DataFileError
+from gnnsync.io.input.numbers import is_number
+from gnnsync.io.input.source import Source
+from gnnsync.io.tables.titles import DEFAULT, REQUIRED, Columns, check_required, find_titles
+
+# Separators in the order in which they are tried, and of a line that fits none.
+_SEPARATORS, _USUAL = "\t;,", "\t,;"
+_DIGITS = re.compile(r"[+-]?[\d.,]*\d[\d.,]*(e[+-]?\d+)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a table are divided.
+
+    Args:
+        delimiter: separator of the fields; None for white space.
+        place: number of each column of a measurement, from 0.
+        width: fields of a line.
+        first_line: number of the line that the layout was found from.
+        has_header: whether that line is a header.
+    """
+
+    delimiter: str | None
+    place: dict[str, int]
+    width: int
+    first_line: int
+    has_header: bool
+
+    def split(self, source: Source, first_line: int, lines: list[str]) -> list[list[str]]:
+        """Fields of each line, [] for a blank one."""
+        return split_lines(source, first_line, lines, self.delimiter)
+
+    def hint(self, line: int, row: list[str]) -> str:
+        """What a first line without any number may be."""
+        if self.has_header or line != self.first_line or any(map(is_number, row)):
+            return ""
+        titles = dict(zip(REQUIRED, (entry.strip() for entry in row), strict=False))
+        named = ",".join(f"{column}={title}" for column, title in titles.items())
+        return f"; if this line is a header, name its columns: --columns {named}"
+
+
+def find_layout(source: Source, line: int, first: str, columns: Columns, comment: str) -> Layout:
+    """The layout of a table with this first line that is neither blank nor a comment.
+
+    The separator is the first of tab, semicolon, comma and white space with which the line is a
+    header, or has an offset. A header lists the columns in any order, and columns of other
+    titles are ignored; the comment before the first line counts as one if it names the columns.
+
+    Args:
+        source: the file, for errors.
+        line: number of the line.
+        first: its text.
+        columns: titles of columns that the user names.
+        comment: the last comment before the line.
+    """
+    # A semicolon with a number behind it divides the line, even if there are commas too.
+    likely = [*(mark for mark in _SEPARATORS if mark in first), None]
+    usual = next((mark for mark in _USUAL if mark in first), None)
+    chosen = next((mark for mark in likely if _fits(first, mark, columns)), usual)
+    row = [entry.strip() for entry in split_lines(source, line, [first], chosen)[0]]
+    try:
+        if _is_header(row, columns):
+            found = find_titles(row, columns)
+            check_required(found, row)
+            return Layout(chosen, found, len(row), line, True)
+        titles = [entry.strip() for entry in _quick_split(comment.strip(), chosen)]
+        if len(titles) == len(row) and set(REQUIRED) <= find_titles(titles, columns).keys():
+            return Layout(chosen, find_titles(titles, columns), len(row), line, False)
+        if columns:  # by numbers, or titles that the file does not have
+            found = find_titles([str(i + 1) for i in range(len(row))], columns)
+            check_required(found, row)
+            return Layout(chosen, found, len(row), line, False)
+    except DataFileError as error:
+        raise source.error(str(error), line) from None
+    if len(row) not in (3, 4):
+        raise source.error(
+            f"{len(row)} fields and no header: must be src, dst, offset[, weight]; a header, or "
+            "--columns src=1,dst=2,offset=3, says which is which",
+            line,
+        )
+    return Layout(chosen, dict(zip(DEFAULT, range(len(row)), strict=False)), len(row), line, False)
+
+
+def split_lines(
+    source: Source, first_line: int, lines: list[str], delimiter: str | None
+) -> list[list[str]]:
+    """Fields of each line, [] for a blank one."""
+    if delimiter is None:
+        return [line.split() for line in lines]
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    try:
+        rows = list(reader)
+    except csv.Error as error:
+        raise source.error(
+            f"{error}: correct the quotes of the line", first_line + reader.line_num - 1
+        ) from None
+    if len(rows) != len(lines):
+        raise source.error(
+            "a quoted field runs over the end of a line: close the quote", first_line
+        )
+    return [row if len(row) > 1 or "".join(row).strip() else [] for row in rows]
+
+
+def _rows(lines: list[str], delimiter: str | None) -> Iterator[list[str]]:
+    if delimiter is None:
+        return (line.split() for line in lines)
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+
+
+def _quick_split(text: str, delimiter: str | None) -> list[str]:
+    return text.split() if delimiter is None else text.split(delimiter)
+
+
+def _fits(first: str, delimiter: str | None, columns: Columns) -> bool:
+    """Whether the line, divided so, is a whole header or has a number for the offset."""
+    try:
+        row = next(_rows([first], delimiter), [])
+    except csv.Error:
+        return False
+    row = [entry.strip() for entry in row]
+    try:
+        if set(REQUIRED) <= find_titles(row, columns).keys() and _is_header(row, columns):
+            return True
+        numbered = find_titles([str(i + 1) for i in range(len(row))], columns)
+    except DataFileError:
+        return False
+    place = numbered.get("offset", DEFAULT.index("offset"))
+    if place >= len(row):
+        return False
+    entry = row[place]
+    # With points and commas mixed it is no number, but the separator is right.
+    return is_number(entry) or (delimiter != "," and bool(_DIGITS.fullmatch(entry)))
+
+
+def _is_header(row: list[str], columns: Columns) -> bool:
+    """Whether a line has the title of a column, and no number where the offset would be."""
+    if len(row) >= 3 and is_number(row[2].replace(",", ".")):
+        return False
+    listed = [entry.lower() for entry in row]
+    if any(title.lower() in listed for title in columns.values()):
+        return True
+    return bool(find_titles(row, {}))

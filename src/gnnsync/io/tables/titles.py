@@ -1,0 +1,102 @@
+"""Which column of a table is which: known titles, or those that the user names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gnnsync.errors import DataFileError, ParameterError
+from gnnsync.io.input.numbers import is_natural
+
+# Titles by which the columns of a measurement are known, in any case; the first found counts.
+ALIASES = {
+    "src": ("src", "source", "from", "i", "node_a", "node_1", "node1", "node_i"),
+    "dst": ("dst", "destination", "target", "to", "j", "node_b", "node_2", "node2", "node_j"),
+    "offset": (
+        "offset",
+        "angle",
+        "delta",
+        "theta",
+        "dtheta",
+        "measurement",
+        "difference",
+        "angle_difference",
+    ),
+    "weight": ("weight",),
+    "group": ("group",),
+    "trusted": ("trusted", "trust", "known_inlier"),
+}
+REQUIRED = ("src", "dst", "offset")
+# Columns of a table without a header.
+DEFAULT = ("src", "dst", "offset", "weight")
+
+Columns = Mapping[str, str]
+"""Titles of columns that a user names: {"src": "node_a", "offset": "delta"}."""
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """The titles in `src=node_a,dst=node_b,offset=delta`."""
+    columns = {}
+    for part in text.split(","):
+        column, equals, title = part.partition("=")
+        if not equals or not title.strip():
+            raise ParameterError("--columns", text, "COLUMN=TITLE pairs: src=a,dst=b,offset=c")
+        if column.strip() in columns:
+            raise ParameterError("--columns", text, f"one title for {column.strip()}")
+        columns[column.strip()] = title.strip()
+    return dict(check_columns(columns, "--columns"))
+
+
+def check_columns(columns: Columns | None, name: str = "columns") -> Columns:
+    """Return the titles if they are of columns that a measurement has."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise ParameterError(name, columns, 'a dictionary such as {"offset": "delta"}')
+    for column, title in columns.items():
+        if column not in ALIASES:
+            raise ParameterError(name, column, "titles of " + ", ".join(ALIASES))
+        if not isinstance(title, str) or not title:
+            raise ParameterError(f"{name}[{column}]", title, "the title of a column")
+    return columns
+
+
+def find_titles(titles: Sequence[str], columns: Columns) -> dict[str, int]:
+    """Place of each column of a measurement among the titles of a table.
+
+    A column that the user names is that of this title, exactly or but for its case, or that of
+    this number from 1; others go by `ALIASES`. Columns that are not found are left out.
+
+    Raises:
+        DataFileError: a named title is not there, or twice.
+    """
+    lower = [title.strip().lower() for title in titles]
+    found = {}
+    for column, aliases in ALIASES.items():
+        if column in columns:
+            found[column] = _place(columns[column], titles, lower)
+        else:
+            place = next((lower.index(alias) for alias in aliases if alias in lower), None)
+            if place is not None:
+                found[column] = place
+    return found
+
+
+def check_required(found: Mapping[str, int], titles: Sequence[str]) -> None:
+    """Raise a `DataFileError` if a column that every measurement has was not found."""
+    for column in REQUIRED:
+        if column not in found:
+            raise DataFileError(
+                f"missing column {column!r} (found: {', '.join(map(str, titles))}): name it by "
+                f"--columns {column}=TITLE"
+            )
+
+
+def _place(title: str, titles: Sequence[str], lower: Sequence[str]) -> int:
+    for wanted, listed in ((title, [name.strip() for name in titles]), (title.lower(), lower)):
+        if listed.count(wanted) == 1:
+            return listed.index(wanted)
+        if listed.count(wanted) > 1:
+            raise DataFileError(f"column {title!r} is there twice: rename one of them")
+    if is_natural(title) and 1 <= int(title) <= len(titles):
+        return int(title) - 1
+    raise DataFileError(f"no column {title!r} (found: {', '.join(titles)}): name one of these")
