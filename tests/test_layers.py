@@ -8,7 +8,6 @@ beside the package are read as well for private modules and for imports without 
 from __future__ import annotations
 
 import ast
-import importlib
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -21,13 +20,11 @@ import gnnsync
 PACKAGE = Path(gnnsync.__file__).parent
 SOURCES = PACKAGE.parent
 LAYERS = {
-    1: "errors angles typing units work anchors joining graph pose_graph topology linalg solution "
-    "solution_table conflicts metrics noise_law limits plots io",
+    1: "errors angles typing units work anchors graph pose_graph topology linalg solution metrics "
+    "noise_law limits plots io",
     2: "methods learn data solve",
     3: "results experiments report cli",
 }
-# Old names of rooms, kept for a version.
-DEPRECATED = {"pictures", "summary", "triangles"}
 LAYER = {room: layer for layer, rooms in LAYERS.items() for room in rooms.split()}
 # The lowest layer that may import these.
 LOWEST = {"hydra": 3, "omegaconf": 3, "wandb": 3, "hydra_plugins": 3}
@@ -121,7 +118,7 @@ def cycle_in(graph: dict[str, set[str]]) -> list[str]:
 
 
 def test_every_room_has_a_layer():
-    assert {room(name) for name in KNOWN} - {""} == set(LAYER) | DEPRECATED
+    assert {room(name) for name in KNOWN} - {""} == set(LAYER)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -235,25 +232,6 @@ def test_no_cycle_between_modules():
 )
 def test_the_check_sees_cycles(graph, found):
     assert bool(cycle_in(graph)) == found
-
-
-def test_nothing_imports_a_deprecated_room():
-    users = {a for a, targets in edges().items() for b in targets if room(b) in DEPRECATED}
-    assert {room(user) for user in users} <= DEPRECATED
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "name"),
-    [
-        ("gnnsync.pictures.maps", "gnnsync.plots.maps", "map_grid"),
-        ("gnnsync.summary", "gnnsync.solution", "summarize"),
-        ("gnnsync.triangles", "gnnsync.topology", "find_triangles"),
-    ],
-)
-def test_old_names_of_modules_still_work(old, new, name):
-    with pytest.warns(DeprecationWarning, match="is now gnnsync"):
-        module = importlib.import_module(old)
-    assert getattr(module, name) is getattr(importlib.import_module(new), name)
 
 
 def test_the_check_sees_every_form_of_import():

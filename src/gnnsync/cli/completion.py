@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable
 
 from gnnsync.cli.commands import COMMANDS
-from gnnsync.cli.parser import OneLineParser
+from gnnsync.cli.terminal.parser import OneLineParser
 from gnnsync.errors import ConfigError
 from gnnsync.experiments.arguments import OPTIONS, config_dirs
 from gnnsync.experiments.groups import Groups
@@ -133,7 +133,7 @@ def _ask_hydra(arguments: list[str]) -> Iterable[str]:
 def _options(command: str) -> list[str]:
     """The options in the help of a command."""
     if command == "solve":
-        from gnnsync.cli.solve_options import solve_parser as parser  # loads NumPy and SciPy
+        from gnnsync.cli.solve.options import solve_parser as parser  # loads NumPy and SciPy
     elif command == "report":
         from gnnsync.cli.report import parser  # loads pandas and Matplotlib
     elif command == "list":

@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from gnnsync.cli.errors import exit_code
-from gnnsync.cli.parser import OneLineParser
+from gnnsync.cli.terminal.errors import exit_code
+from gnnsync.cli.terminal.parser import OneLineParser
 from gnnsync.results.listing import (
     FAILED,
     FINISHED,

@@ -54,7 +54,7 @@ def _dispatch(arguments: list[str]) -> int:
         start_run(rest)
     if command == "solve":
         # Loads NumPy and SciPy, which `gnnsync --help` does without.
-        from gnnsync.cli.solve import main as solve
+        from gnnsync.cli.solve.command import main as solve
 
         return solve(rest)
     if command == "report":

@@ -7,8 +7,8 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from gnnsync.cli.errors import exit_code
-from gnnsync.cli.parser import OneLineParser
+from gnnsync.cli.terminal.errors import exit_code
+from gnnsync.cli.terminal.parser import OneLineParser
 from gnnsync.report.build import PAGE, ROWS, Report, write_report
 
 _SHOWN = 10  # jobs without a result that are printed; the page lists all

@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from gnnsync.cli.errors import exit_code
 from gnnsync.cli.list import OUTPUTS
-from gnnsync.cli.parser import OneLineParser
+from gnnsync.cli.terminal.errors import exit_code
+from gnnsync.cli.terminal.parser import OneLineParser
 from gnnsync.results.files import CONFIG, read_result
 from gnnsync.results.listing import RunFolder, find_run, overrides_of, summarise_run
 from gnnsync.results.rows import final_metrics

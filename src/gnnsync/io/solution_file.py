@@ -16,7 +16,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.io.files import atomic_output
 from gnnsync.io.tables.parquet import write_parquet
 from gnnsync.solution import Solution, plain_name
-from gnnsync.solution_table import Table, edge_table, node_table
+from gnnsync.solution.table import Table, edge_table, node_table
 from gnnsync.typing import FloatArray
 from gnnsync.units import RADIANS, Unit, find_unit
 

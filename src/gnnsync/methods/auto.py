@@ -25,7 +25,7 @@ The pipeline on a graph with k groups (small = at most 200,000 edges; extended =
       │    candidate that agrees with a better one is dropped.              robust/pool
       │
       ├─ rotate regions of the best two candidates          extended        robust/geometric/
-      ├─ choose the candidate of greatest evidence                          robust/noise/mixture
+      ├─ choose the candidate of greatest evidence                          robust/choice
       ├─ choose the noise law: normal, Student's t, Laplace small           robust/noise/law
       │
       ├─ final angles                                                       robust/belief/
@@ -61,6 +61,7 @@ from gnnsync.methods.robust.belief.propagation import (
     final_angles,
     propagate,
 )
+from gnnsync.methods.robust.choice import Candidate, choose, evidence_of, figures_of, so_far
 from gnnsync.methods.robust.closures.problem import is_pose_graph
 from gnnsync.methods.robust.confidence.assessment import assess
 from gnnsync.methods.robust.costs import cycle_costs, search_costs
@@ -70,7 +71,7 @@ from gnnsync.methods.robust.geometric.regions import is_extended
 from gnnsync.methods.robust.geometric.rotation import rotate_regions
 from gnnsync.methods.robust.initialisation import initial_angles
 from gnnsync.methods.robust.noise.best_law import best_law
-from gnnsync.methods.robust.noise.mixture import MixtureFit, coarse_likelihood, fit_mixture
+from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
 from gnnsync.methods.robust.noise.noisy_nodes import place_noisy_nodes
 from gnnsync.methods.robust.pool import Pool
 from gnnsync.methods.robust.unrolled.evenness import is_even
@@ -102,7 +103,6 @@ PARTS = (
 
 _CHOSEN = "{} has the greatest evidence"
 
-Candidate = tuple[str, MixtureFit]
 Certificate = tuple[FloatArray, BoolArray]
 
 # Share of nodes certified by cycles above which further candidates are not needed,
@@ -120,9 +120,6 @@ _LEAST_DEGREE = 15.0
 _CANDIDATE_SWEEPS, _ROUGH_MESSAGES = 6, 5e-3
 # Most sweeps for the posterior of k > 1 groups, each of which costs k times as much.
 _FEW_SWEEPS = 12
-# Noise at which candidates are compared a second time (see `_choose`), and the log likelihood per
-# edge that must be gained there.
-_COARSE_SIGMA, _COARSE_GAIN = 0.1, 0.05
 
 
 @dataclass(frozen=True)
@@ -191,9 +188,9 @@ class Auto(ClassicalMethod):
         if k > 1 and certificate is not None and _share(certificate) > _MANY_CERTIFIED:
             return certified_estimate(graph, *certificate, rng)
         candidates = self._candidates(graph, k, rng, certificate, start)
-        name, fit = candidates[0] if len(candidates) == 1 else _choose(graph, candidates)
+        name, fit = candidates[0] if len(candidates) == 1 else choose(graph, candidates)
         if time_is_up():
-            return _so_far(name, fit)
+            return so_far(name, fit)
         skip(*PARTS)
         fit = self._with_law(graph, fit)
         if fit.sigma < FINE_SIGMA or np.isfinite(fit.dof):
@@ -216,11 +213,11 @@ class Auto(ClassicalMethod):
         replaced = found.angles is not final.angles and not np.array_equal(found.angles, angles)
         reason = "samples of the posterior agree best with it" if replaced else _CHOSEN.format(name)
         return replace(
-            _so_far(name, fit),
+            so_far(name, fit),
             **found.fields,
             converged=fit.converged and (posterior is None or posterior.converged),
             stop_reason=reason,
-            diagnostics=_diagnostics(fit, posterior),
+            diagnostics=figures_of(fit, posterior),
         )
 
     def _with_law(self, graph: MeasurementGraph, fit: MixtureFit) -> MixtureFit:
@@ -282,7 +279,7 @@ class Auto(ClassicalMethod):
             add(pool, k, rng, known)
         if not pool.fits:
             raise TimeUp
-        candidates = sorted(pool.fits.items(), key=_evidence, reverse=True)
+        candidates = sorted(pool.fits.items(), key=evidence_of, reverse=True)
         if extended and self._uses("regions") and not time_is_up():
             with stage("regions"):
                 best = candidates[:_ROTATED]
@@ -349,52 +346,6 @@ def _add_network(
     pool.add("network", lambda: solve_unrolled(pool.graph, k, rng, known=known).modes())
 
 
-def _choose(graph: MeasurementGraph, candidates: list[Candidate]) -> Candidate:
-    """The candidate of greatest evidence, unless another explains far more at coarse noise.
-
-    Exactness is worth so much likelihood that a few offsets which agree exactly could outweigh a
-    majority that agrees up to noise. With noise of at least 0.1 rad they do not.
-    """
-    best = max(candidates, key=_evidence)
-    coarse = {name: coarse_likelihood(graph, fit, _COARSE_SIGMA) for name, fit in candidates}
-    for name, fit in candidates:
-        log.debug("auto: %s: evidence %.1f, coarse %.1f", name, fit.evidence, coarse[name])
-    widest = max(candidates, key=lambda candidate: coarse[candidate[0]])
-    margin = _COARSE_GAIN * graph.num_edges
-    return widest if coarse[widest[0]] > coarse[best[0]] + margin else best
-
-
-def _evidence(candidate: Candidate) -> float:
-    return candidate[1].evidence
-
-
-def _so_far(name: str, fit: MixtureFit) -> Estimate:
-    """The estimate of the best candidate at the time limit, without what would have followed."""
-    return Estimate(
-        fit.angles,
-        converged=False,
-        iterations=fit.iterations,
-        stop_reason=f"{name} is the best candidate so far",
-        edge_confidence=fit.edge_confidence,
-        diagnostics=_diagnostics(fit, None),
-    )
-
-
 def _share(certificate: Certificate) -> float:
     """Fraction of the n·k angles that cycles certify."""
     return float(certificate[1].mean())
-
-
-def _diagnostics(fit: MixtureFit, posterior: Posterior | None) -> dict[str, float]:
-    figures = {
-        "eta": fit.eta,
-        "sigma": fit.sigma,
-        "evidence": fit.evidence,
-        "normal_noise": float(np.isinf(fit.dof)),
-    }
-    if np.isfinite(fit.dof):
-        figures["dof"] = fit.dof
-    if posterior is not None:
-        # Estimated with the angles integrated out: less biased than at the best angles.
-        figures.update(eta=float(1.0 - posterior.share.sum()), sigma=posterior.sigma)
-    return figures

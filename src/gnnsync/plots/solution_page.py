@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from gnnsync.plots.page import Column, Table, html_page
 from gnnsync.plots.solution import PANEL, solution_panels
-from gnnsync.solution_table import edge_table, node_table
 from gnnsync.typing import FloatArray
 from gnnsync.units import Unit
 
@@ -34,33 +34,45 @@ def solution_page(
     graph: MeasurementGraph,
     summary: str,
     *,
+    nodes: Mapping[str, NDArray[Any]],
+    edges: Mapping[str, NDArray[Any]],
     title: str,
     command: str,
     coordinates: FloatArray | None,
     unit: Unit,
 ) -> str:
-    """The page as text; arguments as in `Solution.html`."""
+    """The page as text.
+
+    Args:
+        solution: the estimated angles.
+        graph: the measurements.
+        summary: text of several lines.
+        nodes: table of the nodes, see `gnnsync.solution.table`.
+        edges: table of the edges.
+        title: as the others, see `Solution.html`.
+        command: what made the page.
+        coordinates: (n, 2) places of the nodes.
+        unit: of the angles; that of both tables.
+    """
     panels = solution_panels(solution, graph, coordinates=coordinates, unit=unit)
     figures: dict[str, Figure] = {}
     for name, draw in panels.items():
         figures[_TITLES[name]] = Figure(figsize=PANEL, layout="constrained")
         draw(figures[_TITLES[name]])
-    tables = [_nodes(solution, graph, unit), _edges(solution, graph, unit)]
+    tables = [_nodes(nodes, unit), _edges(edges, solution, graph, unit)]
     return html_page(title, summary, figures, tables, command)
 
 
-def _nodes(solution: Solution, graph: MeasurementGraph, unit: Unit) -> Table:
+def _nodes(table: Mapping[str, NDArray[Any]], unit: Unit) -> Table:
     """Nodes, the least certain first."""
-    columns = _titled(node_table(graph, solution, unit), unit)
-    doubt = np.zeros(graph.num_nodes)
-    if solution.node_confidence is not None:
-        doubt = -solution.node_confidence
-    return Table.ranked("nodes", columns, doubt, "those of least confidence")
+    doubt = -table["confidence"] if "confidence" in table else np.zeros(len(table["node"]))
+    return Table.ranked("nodes", _titled(table, unit), doubt, "those of least confidence")
 
 
-def _edges(solution: Solution, graph: MeasurementGraph, unit: Unit) -> Table:
+def _edges(
+    table: Mapping[str, NDArray[Any]], solution: Solution, graph: MeasurementGraph, unit: Unit
+) -> Table:
     """Edges, the worst first."""
-    table = edge_table(graph, solution, unit)
     columns: dict[str, Column] = {"edge": range(graph.num_edges)}
     columns |= {"src": table["src"], "dst": table["dst"], "offset": table["offset"]}
     size = np.abs(table["residual"])

@@ -16,7 +16,7 @@ from gnnsync.io.solution_file import check_edge_ending, known_or, name_array, wr
 from gnnsync.io.tables.parquet import write_parquet
 from gnnsync.pose_graph import PoseGraph, PoseSolution
 from gnnsync.solution import plain_name
-from gnnsync.solution_table import Table, plain_names
+from gnnsync.solution.table import Table, plain_names
 from gnnsync.typing import FloatArray
 from gnnsync.units import RADIANS, Unit, find_unit
 

@@ -1,0 +1,1 @@
+"""What all commands share: command lines, errors in one line, progress bars."""

@@ -1,0 +1,79 @@
+"""Measurement graphs as objects of PyTorch Geometric and NetworkX."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gnnsync.errors import GraphError
+
+if TYPE_CHECKING:
+    import networkx
+    from torch_geometric.data import Data
+
+    from gnnsync.graph.measurement import MeasurementGraph
+
+# Optional fields of a graph with one entry per edge.
+EDGE_FIELDS = ("weight", "trusted", "group")
+
+
+def fields_of_pyg(data: Data) -> dict[str, Any]:
+    """Fields of the graph of a PyTorch Geometric `Data` as made by `as_pyg`."""
+
+    def numpy(name: str) -> Any:
+        value = getattr(data, name, None)
+        return None if value is None else value.detach().cpu().numpy()
+
+    offset = numpy("edge_attr") if hasattr(data, "edge_attr") else None
+    if offset is None:
+        raise GraphError("data.edge_attr is missing: it must hold the offsets, shape (m,)")
+    return {
+        "edge_index": numpy("edge_index"),
+        "offset": offset.reshape(-1),
+        "num_nodes": int(data.num_nodes or 0),
+        "weight": numpy("edge_weight"),
+        "trusted": numpy("edge_trusted"),
+        "angles": numpy("y"),
+        "group": numpy("edge_group"),
+        "node_names": getattr(data, "node_names", None),
+    }
+
+
+def as_pyg(graph: MeasurementGraph) -> Data:
+    """A PyTorch Geometric `Data`: edge_attr = offsets, y = true angles, float64."""
+    # Heavy libraries that only this conversion needs.
+    import torch
+    from torch_geometric.data import Data
+
+    data = Data(
+        edge_index=torch.tensor(graph.edge_index),
+        edge_attr=torch.tensor(graph.offset),
+        num_nodes=graph.num_nodes,
+    )
+    optional = {
+        "edge_weight": graph.weight,
+        "edge_trusted": graph.trusted,
+        "y": graph.angles,
+        "edge_group": graph.group,
+    }
+    for name, value in optional.items():
+        if value is not None:
+            data[name] = torch.tensor(value)
+    if graph.node_names is not None:
+        data["node_names"] = graph.node_names
+    return data
+
+
+def as_networkx(graph: MeasurementGraph) -> networkx.MultiDiGraph:
+    """A directed multigraph on the node names; all fields of an edge are its attributes."""
+    import networkx  # slow to import, and only this conversion needs it
+
+    names = graph.names
+    made = networkx.MultiDiGraph()
+    for i, name in enumerate(names):
+        truth = {} if graph.angles is None else {"angles": tuple(graph.angles[i].tolist())}
+        made.add_node(name, **truth)
+    columns = {name: getattr(graph, name) for name in ("offset", *EDGE_FIELDS)}
+    present = {key: value.tolist() for key, value in columns.items() if value is not None}
+    for e, (i, j) in enumerate(graph.edge_index.T.tolist()):
+        made.add_edge(names[i], names[j], **{key: value[e] for key, value in present.items()})
+    return made
