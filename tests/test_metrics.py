@@ -16,6 +16,7 @@ from gnnsync.metrics import (
     cycle_inconsistency,
     estimate_outliers,
     geodesic_mse,
+    set_agreement,
     upset,
 )
 
@@ -218,3 +219,13 @@ def test_outliers_of_no_exact_and_random_residuals():
     assert estimate_outliers(np.zeros(10)) == pytest.approx((0, 1e-6), abs=1e-6)
     rng = np.random.default_rng(0)
     assert estimate_outliers(rng.uniform(-np.pi, np.pi, 5000))[0] > 0.9
+
+
+def test_set_agreement_is_that_of_the_closest_pair(rng):
+    one, other = rng.uniform(0, TWO_PI, (2, 2000))
+    assert set_agreement(np.stack([one, other, one + 1.0], axis=1)) == pytest.approx(1.0)
+    assert set_agreement(np.stack([one, other], axis=1)) == pytest.approx(
+        abs(np.exp(1j * (one - other)).mean())
+    )
+    assert set_agreement(np.stack([one, other], axis=1)) < 0.1
+    assert np.isnan(set_agreement(one))

@@ -46,6 +46,18 @@ def geodesic_mse(estimate: FloatArray, truth: FloatArray) -> float:
     return float(cost[linear_sum_assignment(cost)].mean())
 
 
+def set_agreement(angles: FloatArray) -> float:
+    """Largest |mean exp(i(r_a - r_b))| over pairs of the k sets of angles (n, k).
+
+    1 if two of the sets are the same up to a rotation. Independent sets of n angles have
+    |mean exp(ir)|² up to 1/√n. NaN for k = 1.
+    """
+    phases = np.exp(1j * _as_columns("angles", angles))
+    k = phases.shape[1]
+    mutual = np.abs(phases.conj().T @ phases) / len(phases)
+    return float(mutual[np.triu_indices(k, 1)].max()) if k > 1 else float("nan")
+
+
 def upset(graph: MeasurementGraph, angles: FloatArray, norm: str = "mean") -> float:
     """Residual of the measurements, M_e = min over groups of |wrap(r_src - r_dst - offset_e)|.
 

@@ -98,3 +98,17 @@ def test_steps_and_seconds_are_whole_numbers(capsys):
     own = {"mse": 0.1, "mse_untrained": 1.0, "steps": 2950, "seconds_train": 1234.5}
     print_results([row(**own)], Path("out/x"))
     assert "the run trained for all 2,950 steps; 1,234 s each" in capsys.readouterr().out
+
+
+def test_collapsed_sets_are_reported(capsys):
+    apart = row(mse=0.1, set_agreement=0.35, set_agreement_true=0.2)
+    print_results([apart, apart], Path("out/x"))
+    told = capsys.readouterr().out
+    assert "largest agreement of two sets of angles: 0.35; of the true sets: 0.20\n" in told
+    assert "warning" not in told
+    print_results([apart, row(mse=0.1, set_agreement=0.9, set_agreement_true=0.2)], Path("out/x"))
+    assert "warning: sets of angles have collapsed in 1 of 2 runs:" in capsys.readouterr().out
+    print_results([row(set_agreement=0.59)], Path("out/x"))
+    assert "warning" not in capsys.readouterr().out
+    print_results([row(set_agreement=0.61)], Path("out/x"))
+    assert "warning: sets of angles have collapsed in the run:" in capsys.readouterr().out

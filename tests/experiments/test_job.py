@@ -54,6 +54,17 @@ def test_a_classical_job_has_the_same_columns(composed, tmp_path):
     assert learned["mse_features"] == pytest.approx(classical["mse"], abs=1e-5)
 
 
+def test_rows_of_several_sets_have_their_agreement(composed, tmp_path):
+    for method in ("gnnsync", "spectral_rn"):
+        row = run_job(composed(f"output_dir={tmp_path}/{method}", f"method={method}", "data.k=2"))[
+            0
+        ]
+        assert 0 < row["set_agreement"] <= 1
+        assert 0 < row["set_agreement_true"] < 1
+    row = run_job(composed(f"output_dir={tmp_path}/one", "method=spectral_rn", "data.k=1"))[0]
+    assert not {"set_agreement", "set_agreement_true"} & set(row)
+
+
 def test_the_untrained_network_is_the_one_that_is_trained(composed, tmp_path):
     still = ("optimizer.lr=0", "optimizer.weight_decay=0")
     for row in run_job(composed(f"output_dir={tmp_path}", *still)):

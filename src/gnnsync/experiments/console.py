@@ -14,6 +14,8 @@ from gnnsync.results.names import GRAPHS, METHODS, noise_title, variant_name
 from gnnsync.results.rows import summary
 
 _COLUMNS = {"mse": "MSE", "ane": "ANE", "geodesic_mse": "geodesic", "upset": "upset"}
+# Collapsed sets agree by this much more than the true ones, or by this much if those are unknown.
+_COLLAPSE_ABOVE_TRUTH, _COLLAPSE = 0.3, 0.6
 # How a run ended, by its status: of a trained network, and of a classical method.
 _TRAINED = {
     "stopped": "stopped early after {steps} steps",
@@ -68,6 +70,8 @@ def print_results(
     _print(f"\nmean ± standard deviation over {_runs(rows)}")
     Console().print(table, highlight=False)
     _print(f"\n{_endings(rows)}")
+    for line in _agreement(rows):
+        _print(line)
     if pictures:
         names = [str(pictures[0]), *(path.name for path in pictures[1:])]
         _print(f"pictures: {', '.join(names)}")
@@ -109,6 +113,29 @@ def _lines(rows: list[dict[str, Any]]) -> Iterator[tuple[str, str | None]]:
     yield f"{variant_name(method)}{', trained' if _trained(rows) else ''}", None
     yield "limit: oracle, which knows the inliers", "limit_oracle"
     yield "limit: certifiable", "limit_certifiable"
+
+
+def _agreement(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """For k > 1 how much the sets of angles agree, and a warning if some runs' sets collapsed."""
+    found = summary(rows, "set_agreement")
+    if found is None:
+        return
+    truth = summary(rows, "set_agreement_true")
+    beside = "" if truth is None else f"; of the true sets: {truth[0]:.2f}"
+    yield f"largest agreement of two sets of angles: {found[0]:.2f}{beside}"
+    collapsed = sum(map(_has_collapsed, rows))
+    if collapsed:
+        runs = "the run" if len(rows) == 1 else f"{collapsed} of {len(rows)} runs"
+        yield (
+            f"warning: sets of angles have collapsed in {runs}: two of them are largely the same, "
+            "and the MSE is that of a compromise between the true sets"
+        )
+
+
+def _has_collapsed(row: Mapping[str, Any]) -> bool:
+    agreement, truth = row.get("set_agreement"), row.get("set_agreement_true")
+    limit = _COLLAPSE if truth is None else truth + _COLLAPSE_ABOVE_TRUTH
+    return agreement is not None and agreement > limit
 
 
 def _endings(rows: list[dict[str, Any]]) -> str:

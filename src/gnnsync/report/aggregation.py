@@ -53,7 +53,7 @@ def data_columns(rows: pd.DataFrame) -> list[str]:
 
 def distinct_replicas(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows without repetitions of a replica, which occur if several sweeps share a job."""
-    return rows.drop_duplicates([c for c in _REPLICA if c in rows], ignore_index=True)
+    return rows.drop_duplicates([c for c in (*_REPLICA, LABEL) if c in rows], ignore_index=True)
 
 
 def sweep_names(rows: pd.DataFrame) -> list[str]:

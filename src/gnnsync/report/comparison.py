@@ -7,10 +7,11 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from gnnsync.report.aggregation import LABEL, aggregate, data_columns, labelled
+from gnnsync.report.aggregation import LABEL, aggregate, data_columns
 from gnnsync.report.figures import noise_curves
 from gnnsync.report.naming import NOISE, fact
 from gnnsync.report.panels import draw_panels
+from gnnsync.report.references import with_references
 from gnnsync.report.styles import styles
 
 _PANELS_PER_ROW = 4
@@ -26,7 +27,8 @@ def comparison_figure(rows: pd.DataFrame) -> Figure:
 
     The band between oracle and certifiable limit is shaded. Lines of learned methods are dashed.
     """
-    rows = labelled(rows)
+    rows = with_references(rows)
+    rows = rows[rows["mse"].notna()]
     columns = data_columns(rows)
     keys = [name for name in columns if rows[name].nunique(dropna=False) > 1]
     groups: Any = rows.groupby(keys, dropna=False) if keys else [((), rows)]

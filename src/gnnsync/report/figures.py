@@ -20,10 +20,19 @@ from matplotlib.figure import Figure
 from gnnsync.io.figure_file import write_figure
 from gnnsync.io.files import writable_directory
 from gnnsync.plots.maps import map_figure, map_grid
-from gnnsync.report.aggregation import LABEL, aggregate, labelled
-from gnnsync.report.naming import DENSITY, GRAPH, METRICS, NOISE, PRIOR, in_paper_order
+from gnnsync.report.aggregation import LABEL, aggregate
+from gnnsync.report.naming import (
+    DENSITY,
+    GRAPH,
+    LOGARITHMIC,
+    METRICS,
+    NOISE,
+    PRIOR,
+    in_paper_order,
+)
 from gnnsync.report.panels import Curves, draw_panels, literal, single_panels, split_panels
 from gnnsync.report.parts import file_name, parts
+from gnnsync.report.references import with_references
 from gnnsync.report.styles import Style, styles
 from gnnsync.results.names import noise_title, variant_name
 from gnnsync.typing import FloatArray
@@ -122,13 +131,14 @@ def drawings(
     """
     if rows.empty:
         return []
-    rows = labelled(rows)
+    rows = with_references(rows)
     looks = styles(list(rows[LABEL])) if looks is None else looks
     found: list[Drawing] = []
     ablation = _ablation(rows)
     for metric in ("mse", "ane"):
         if metric in rows and (metric == "ane" or len(ablation) < len(rows)):
             found += _against_noise(metric, rows, metric, looks)
+    found += _against_noise("set_agreement", rows, "set_agreement", looks)
     found += _against_noise("ablation", ablation, "mse", looks)
     found += _improvement(rows)
     found += _tau(rows)
@@ -199,7 +209,13 @@ def _against_noise(
 def noise_curves(rows: pd.DataFrame, metric: str) -> Curves:
     """Axes of a metric against η, one line per variant; the MSE has the limit band behind it."""
     return Curves(
-        NOISE, metric, LABEL, _noise_label(rows), METRICS[metric], symlog=True, band=metric == "mse"
+        NOISE,
+        metric,
+        LABEL,
+        _noise_label(rows),
+        METRICS[metric],
+        symlog=metric in LOGARITHMIC,
+        band=metric == "mse",
     )
 
 

@@ -20,8 +20,13 @@ METRICS = {
     "geodesic_mse": "geodesic MSE",
     "upset": "upset",
     "cycle_inconsistency": "cycle inconsistency",
+    "set_agreement": "agreement of sets",
     "seconds_train": "seconds per replica",
 }
+# Metrics on a logarithmic axis.
+LOGARITHMIC = ("mse", "ane", "geodesic_mse")
+# Metrics of which less is not better.
+UNRANKED = ("set_agreement",)
 _TITLES = {GRAPH: "graph", PRIOR: "prior", "data.inlier_noise": "σ", NOISE: "η"}
 
 

@@ -14,8 +14,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from gnnsync.io.files import write_text
-from gnnsync.report.aggregation import LABEL, labelled
+from gnnsync.report.aggregation import LABEL
 from gnnsync.report.parts import file_name
+from gnnsync.report.references import with_references
 from gnnsync.report.styles import Style, styles
 from gnnsync.results.collect import Collection
 
@@ -84,12 +85,12 @@ def searches(collection: Collection) -> list[Search]:
 
 
 def studied(collection: Collection) -> tuple[pd.DataFrame, dict[str, Style]]:
-    """The labelled rows that curves and tables show, and the style of every variant.
+    """The rows that curves and tables show, with references, and the style of every variant.
 
     Those of searches are left out, unless there are no others: every job of a search is a variant
     of its own.
     """
-    rows = labelled(collection.rows)
+    rows = with_references(collection.rows)
     folders = set(collection.searches)
     digests = {d for d, place in collection.folders.items() if place.parent in folders}
     searched = rows["job_hash"].isin(digests)

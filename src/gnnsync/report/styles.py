@@ -9,6 +9,7 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path as Outline
 
 from gnnsync.report.naming import in_paper_order
+from gnnsync.results.names import is_reference
 
 # Medium tones that are distinct on white and on black; red, the first, is for GNNSync.
 _COLOURS = (
@@ -25,6 +26,7 @@ _COLOURS = (
     "#5566cc",
     "#d0703a",
 )
+_GREYS = ("#808080", "#a3a3a3", "#5e5e5e")
 _MARKERS = "osD^vP<>X*ph"
 _COMMANDS = {
     Outline.MOVETO: "M",
@@ -47,16 +49,22 @@ class Style:
 
 
 def styles(labels: Sequence[str]) -> dict[str, Style]:
-    """A style for each variant, by its place in the paper's order."""
-    return {
+    """A style for each variant, by its place in the paper's order; references are grey."""
+    order = in_paper_order(labels)
+    variants = [label for label in order if not is_reference(label)]
+    references = [label for label in order if is_reference(label)]
+    looks = {
         label: Style(
             _COLOURS[i % len(_COLOURS)],
             # Shifted by one in each round, so that a repeated colour has another marker.
             _MARKERS[(i + i // len(_COLOURS)) % len(_MARKERS)],
             label.startswith(_LEARNED),
         )
-        for i, label in enumerate(in_paper_order(labels))
+        for i, label in enumerate(variants)
     }
+    for i, label in enumerate(references):
+        looks[label] = Style(_GREYS[i % len(_GREYS)], _MARKERS[i % len(_MARKERS)], True)
+    return {label: looks[label] for label in order}
 
 
 def marker_path(marker: str) -> str:

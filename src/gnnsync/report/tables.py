@@ -14,11 +14,14 @@ import pandas as pd
 
 from gnnsync.io.files import write_text
 from gnnsync.report import naming
-from gnnsync.report.aggregation import LABEL, aggregate, data_columns, labelled
-from gnnsync.report.naming import GRAPH, METRICS, NOISE
+from gnnsync.report.aggregation import LABEL, aggregate, data_columns
+from gnnsync.report.naming import GRAPH, METRICS, NOISE, UNRANKED
 from gnnsync.report.parts import parts
+from gnnsync.report.references import with_references
 from gnnsync.results.names import variant_name
 
+# Metrics that have tables: the ANE for maps, the agreement of sets for k > 1.
+TABLED = ("mse", "ane", "set_agreement")
 _DIGITS = 3  # decimals shown, as in the paper; ranks are of the rounded means
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -68,7 +71,7 @@ class Table:
             "| " + " | ".join(map(_markdown, self.head)) + " |",
             "|" + "---|" * len(self.by) + "---:|" * len(self.labels),
         ]
-        marks = {1: "**{}**", 2: "<ins>{}</ins>"}
+        marks: dict[int | None, str] = {1: "**{}**", 2: "<ins>{}</ins>"}
         for row in self.rows:
             cells = [marks.get(c.rank, "{}").format(c.text) if c else "" for c in row.cells]
             lines.append("| " + " | ".join([*map(_markdown, row.texts), *cells]) + " |")
@@ -86,7 +89,7 @@ class Table:
             " & ".join(map(_latex, self.head)) + r" \\",
             r"\midrule",
         ]
-        marks = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
+        marks: dict[int | None, str] = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
         for row in self.rows:
             cells = [marks.get(c.rank, "%s") % _latex(c.text) if c else "" for c in row.cells]
             lines.append(" & ".join([*map(_latex, row.texts), *cells]) + r" \\")
@@ -142,23 +145,24 @@ class Table:
 
     def _row(self, key: tuple[object, ...], own: dict[str, tuple[float, float, int]]) -> Row:
         ranking = sorted({round(mean, _DIGITS) for mean, _, _ in own.values() if mean == mean})
+        ranked = self.metric not in UNRANKED
         cells: list[Cell | None] = []
         for label in self.labels:
             mean, std, runs = own.get(label, (float("nan"), 0.0, 0))
-            rank = 1 + ranking.index(round(mean, _DIGITS)) if mean == mean else 0
-            cells.append(Cell(mean, std, int(runs), rank) if rank else None)
+            rank = 1 + ranking.index(round(mean, _DIGITS)) if ranked and mean == mean else None
+            cells.append(Cell(mean, std, int(runs), rank) if mean == mean else None)
         texts = [naming.value_text(name, value) for name, value in zip(self.by, key, strict=True)]
         return Row(list(key), texts, cells)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table; rank 1 is the best."""
+    """One cell of a table; rank 1 is the best, None if the metric has no best."""
 
     mean: float
     std: float
     runs: int
-    rank: int
+    rank: int | None
 
     @property
     def text(self) -> str:
@@ -176,11 +180,11 @@ class Row:
 
 
 def tables(rows: pd.DataFrame) -> Iterator[Table]:
-    """One table of MSE (and of ANE for maps) per k, graph and any other data column that varies."""
+    """One table per k, graph and any other data column that varies, of each metric of `TABLED`."""
     if rows.empty:
         return
-    rows = labelled(rows)
-    for metric in ("mse", "ane"):
+    rows = with_references(rows)
+    for metric in TABLED:
         if metric not in rows:
             continue
         for name, facts, part in parts(metric, rows[rows[metric].notna()], apart=(GRAPH,)):

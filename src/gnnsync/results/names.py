@@ -29,11 +29,18 @@ PRIORS = {
     "UniformAngles": "uniform",
 }
 _REFINED = "refined/"
+# Names of what variants are compared with: last word of the first, the whole of the second.
+UNTRAINED, TRUTH = "untrained", "truth"
 
 
 def method_of(variant: str) -> str:
     """The method of a variant: `gpm` of `gpm restarts=3` and of `refined/gpm`."""
     return variant.split(" ")[0].removeprefix(_REFINED)
+
+
+def is_reference(label: str) -> bool:
+    """Whether the name is that of an untrained network or of the truth."""
+    return label == TRUTH or label.endswith(f" {UNTRAINED}")
 
 
 def variant_name(variant: str) -> str:

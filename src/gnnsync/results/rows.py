@@ -18,6 +18,7 @@ from gnnsync.metrics import (
     average_normalized_error,
     cycle_inconsistency,
     geodesic_mse,
+    set_agreement,
     upset,
 )
 from gnnsync.results.outcome import Label, Outcome
@@ -28,6 +29,8 @@ _METRICS = (
     "upset",
     "cycle_inconsistency",
     "ane",
+    "set_agreement",
+    "set_agreement_true",
     "mse_features",
     "mse_untrained",
     "mse_trivial",
@@ -68,6 +71,10 @@ def result_rows(
             **map_errors(data.reconstruct(replica.network, solution)),
             **limits[replica.network],
         }
+        if data.k > 1:
+            row["set_agreement"] = set_agreement(solution.angles)
+            if graph.angles is not None:
+                row["set_agreement_true"] = set_agreement(graph.angles)
         if graph.angles is not None:
             trivial = Trivial()(graph, data.k).angles
             row["mse"] = angular_mse(solution.angles, graph.angles)

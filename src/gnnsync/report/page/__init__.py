@@ -23,7 +23,7 @@ from gnnsync.report.aggregation import (
     distinct_replicas,
     sweep_names,
 )
-from gnnsync.report.naming import METRICS, NOISE
+from gnnsync.report.naming import LOGARITHMIC, METRICS, NOISE, UNRANKED
 from gnnsync.report.page.gallery import Gallery
 from gnnsync.report.searches import searches, studied
 from gnnsync.report.styles import Style, marker_path
@@ -31,8 +31,6 @@ from gnnsync.report.training import MOST_CURVES, training_curve
 from gnnsync.results.collect import Absent, Collection
 from gnnsync.results.names import noise_title, variant_name
 
-# Metrics that the page shows on a logarithmic axis at first.
-_LOGARITHMIC = ("mse", "ane", "geodesic_mse")
 # Parts of the script, in order; all share one scope.
 _SCRIPTS = (
     "base",
@@ -119,8 +117,14 @@ def _column(name: str, values: list[Any]) -> dict[str, Any]:
 
 
 def _metric(name: str) -> dict[str, Any]:
-    scale = "log" if name in _LOGARITHMIC else "linear"
-    return {"key": name, "title": METRICS[name], "scale": scale, "band": name == "mse"}
+    scale = "log" if name in LOGARITHMIC else "linear"
+    return {
+        "key": name,
+        "title": METRICS[name],
+        "scale": scale,
+        "band": name == "mse",
+        "ranked": name not in UNRANKED,
+    }
 
 
 def _variants(looks: Mapping[str, Style]) -> list[dict[str, Any]]:

@@ -42,7 +42,7 @@
       name.append(make("span", { class: "dot", style: `background:${look.colour}` }), document.createTextNode(look.label));
       const line = commandCell(command(p));
       row.append(make("td", { class: "number" }, String(p[AT.noise])), name,
-        make("td", { class: p[m] === best.get(p[AT.noise]) ? "number best" : "number" }, number(p[m])),
+        make("td", { class: data.metrics[state.metric].ranked && p[m] === best.get(p[AT.noise]) ? "number best" : "number" }, number(p[m])),
         make("td", { class: "number" }, number(p[m + 1])), make("td", { class: "number" }, String(p[m + 2])), line);
       return row;
     }));
