@@ -77,6 +77,9 @@ def test_a_learned_method_names_its_parts_and_what_is_changed(results):
 @pytest.mark.parametrize(
     ("overrides", "variant"),
     [
+        (["method=tas", "protocol=paper"], "tas protocol=paper"),
+        (["method=tas", "protocol=paper", "method.trim=0.1"], "tas protocol=paper trim=0.1"),
+        (["method=gpm", "protocol=paper"], "gpm"),  # the same in all of them
         (["method=spectral_rn"], "spectral_rn"),
         (["method=gpm", "method.refine=5"], "gpm refine=5"),
         ([], "gnnsync"),

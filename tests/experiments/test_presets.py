@@ -9,7 +9,7 @@ import pytest
 
 from gnnsync.experiments.composing import compose_config, hydra_configs
 from gnnsync.experiments.config import build
-from gnnsync.experiments.hashing import resolved
+from gnnsync.experiments.hashing import job_hash, resolved
 from gnnsync.experiments.job import run_job, run_sweep_job
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.sweep.command import Command
@@ -68,6 +68,25 @@ def test_quick_is_a_part_of_paper(preset):
         usual = {str(cfg.hydra.runtime.choices.get(key))}
         assert axes["quick"].get(key, usual) <= values, key
     assert axes["quick"] != axes["paper"]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_command_line_chooses_another_protocol(preset):
+    own = preset.partition("/")[0]
+    study, hashes = preset.removeprefix(f"{own}/"), set()
+    for protocol in ("paper", "released", "repaired"):
+        cfg = compose_config([f"experiment={preset}", f"protocol={protocol}"])
+        assert cfg.sweep == f"{protocol}/{study}"
+        hashes.add(job_hash(cfg))
+    assert len(hashes) == 3
+    cfg = compose_config([f"experiment={preset}"])
+    assert (cfg.protocol.name, cfg.sweep) == (own, preset)
+
+
+def test_an_option_beside_a_protocol_wins():
+    cfg = compose_config(["protocol=paper", "loss.norm=mean", "data.orientation=random"])
+    assert (cfg.loss.norm, cfg.data.orientation) == ("mean", "random")
+    assert compose_config(["protocol=paper"]).method.spread is None
 
 
 def test_every_result_of_the_paper_has_a_preset():

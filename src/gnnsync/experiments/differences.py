@@ -14,7 +14,8 @@ def differences(config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
     """By key: the value in `config` and the default; None where one of them has no such key.
 
     Parts that the default config only refers to, as `method.encoder` to `model.encoder`, are
-    compared where they are.
+    compared where they are. A value that it refers to, as `data.orientation` to
+    `protocol.orientation`, is compared with the value that the run has there.
 
     Args:
         config: resolved, as in a job's `config.yaml`; without loggers.
@@ -25,6 +26,11 @@ def differences(config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
     default = {str(key): value for key, value in plain.items() if key != "logger"}
     own, usual = dict(_flat(config)), dict(_flat(default))
     references = {key for key, value in usual.items() if isinstance(value, str) and "${" in value}
+    for key in references & own.keys():
+        place = usual[key].removeprefix("${").removesuffix("}")
+        if place in usual:
+            usual[key] = own.get(place, usual[place])
+            references.discard(key)
     return {
         key: (own.get(key), usual.get(key))
         for key in dict.fromkeys([*own, *usual])

@@ -20,6 +20,8 @@ from gnnsync.results.outcome import Label
 
 # Budget, device and callbacks are columns of a row; in a label they would hide the rest.
 _UNLABELLED = ("trainer", "callbacks")
+# The group of options in which paper, released code and repairs differ: its name stands for them.
+_PROTOCOL = "protocol"
 # Parameters that rows always have, since the paper's studies vary them.
 _ALWAYS = ("loss.", "model.steps.")
 
@@ -31,16 +33,19 @@ def label_of(cfg: DictConfig) -> Label:
     method = str(chosen.get("method") or method_name(config["method"]["_target_"]))
     named = {p: str(chosen[_group(p)]) for p in parts.values() if chosen.get(_group(p))}
     values = _values(config, parts)
-    own, usual = _default((f"method={method}",)) or ({}, {})
+    protocol = str(chosen.get(_PROTOCOL) or config[_PROTOCOL]["name"])
+    chosen_method = (f"method={method}", f"{_PROTOCOL}={protocol}")
+    own, usual = _default(chosen_method) or ({}, {})
     other = {p: name for p, name in named.items() if name != usual.get(_group(p))}
+    choices = tuple(f"{_group(place)}={name}" for place, name in other.items())
     if other:
-        choices = (f"{_group(place)}={name}" for place, name in other.items())
-        own, _ = _default((f"method={method}", *choices)) or ({}, {})
+        own, _ = _default((*chosen_method, *choices)) or ({}, {})
     changed = _changed(values, parts, own)
-    labels = other | changed
+    labels = _protocol_label(protocol, own, parts, (f"method={method}", *choices)) | other | changed
     if not config["fit"]:
         labels["fit"] = False
-    columns = {place: values[place] for place in parts.values() if place in values} | named
+    columns = {_PROTOCOL: protocol}
+    columns |= {place: values[place] for place in parts.values() if place in values} | named
     columns |= {k: v for k, v in values.items() if k.startswith(_ALWAYS) or k in changed}
     return Label(
         method,
@@ -57,7 +62,17 @@ def _parts(cfg: DictConfig) -> dict[str, str]:
     found = {
         str(k): re.fullmatch(r"\$\{([\w.]+)\}", v) for k, v in raw.items() if isinstance(v, str)
     }
-    return {key: match.group(1) for key, match in found.items() if match}
+    places = {key: match.group(1) for key, match in found.items() if match}
+    return {key: place for key, place in places.items() if not place.startswith(f"{_PROTOCOL}.")}
+
+
+def _protocol_label(
+    protocol: str, own: dict[str, Any], parts: dict[str, str], choices: tuple[str, ...]
+) -> dict[str, Any]:
+    """The protocol, if the method is not the same under the default one."""
+    usual, _ = _default(choices) or ({}, {})
+    differs = bool(own) and bool(_changed(_values(own, parts), parts, usual))
+    return {_PROTOCOL: protocol} if differs else {}
 
 
 def _values(config: dict[str, Any], parts: dict[str, str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -21,7 +21,7 @@ from gnnsync.experiments.composing import (
 )
 from gnnsync.experiments.hashing import resolved
 
-_REFERENCE = re.compile(r"\$\{[\w.]+\}")
+_REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,9 @@ class Grid:
         moved = [a for a, index in enumerate(point) if index]
         if len(moved) < 2 or not self._separate:
             cfg = compose_config([*self.hydra_overrides, *self.overrides(point)])
-            self._computes |= not _only_refers(_raw(cfg))
+            raw = _raw(cfg)
+            fixed = {key for key in _constants(raw) if not self._is_set(key)}
+            self._computes |= not _only_refers(raw, fixed)
             return cfg
         first = (0,) * len(self.axes)
         cfg = copy.deepcopy(self.config(first))
@@ -163,6 +165,10 @@ class Grid:
             for part in self._parts[a]:
                 _transplant(part, other, cfg)
         return cfg
+
+    def _is_set(self, key: str) -> bool:
+        """Whether an axis sets the value of a key."""
+        return any(not axis.is_choice and _overlap(axis.place, key) for axis in self.axes)
 
     @cached_property
     def _settable(self) -> list[bool]:
@@ -248,13 +254,27 @@ def _fill(tree: Any, values: dict[str, Any]) -> Any:
     return values.get(tree, tree) if isinstance(tree, str) else tree
 
 
-def _only_refers(tree: Any) -> bool:
-    """Whether every reference in a config stands alone for another value, `${loss.tau}`."""
+def _only_refers(tree: Any, fixed: Set[str]) -> bool:
+    """Whether every reference in a config stands alone for another value, `${loss.tau}`.
+
+    A reference to one of the `fixed` keys may also stand in a text, `${protocol.name}/main_k1`.
+    """
     if isinstance(tree, dict):
-        return all(_only_refers(child) for child in tree.values())
+        return all(_only_refers(child, fixed) for child in tree.values())
     if isinstance(tree, list):
-        return all(_only_refers(child) for child in tree)
-    return not isinstance(tree, str) or "${" not in tree or bool(_REFERENCE.fullmatch(tree))
+        return all(_only_refers(child, fixed) for child in tree)
+    if not isinstance(tree, str) or _REFERENCE.fullmatch(tree):
+        return True
+    return "${" not in _REFERENCE.sub(lambda m: "" if m[1] in fixed else m[0], tree)
+
+
+def _constants(tree: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Keys of a config whose values are no references."""
+    for name, child in tree.items():
+        if isinstance(child, dict):
+            yield from _constants(child, f"{prefix}{name}.")
+        elif not isinstance(child, str) or "${" not in child:
+            yield f"{prefix}{name}"
 
 
 def _overlap(one: str, other: str) -> bool:
