@@ -34,7 +34,7 @@ LIGHTNING_MODULES = (
     "learn.",
     "data.datamodules.",
     "data.stream.datamodule.",
-    "experiments.wandb_logger.",
+    "experiments.tracking.wandb_logger.",
 )
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PLUGINS = sorted((SOURCES / "hydra_plugins" / "hydra_gnnsync").rglob("*.py"))

@@ -4,8 +4,8 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from benchmarks.frontier import CELLS
-from gnnsync.experiments.composing import hydra_configs
-from gnnsync.experiments.config import build
+from gnnsync.experiments.config.building import build
+from gnnsync.experiments.config.composing import hydra_configs
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.sweep.command import Command
 from tests.command import main

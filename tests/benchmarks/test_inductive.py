@@ -11,8 +11,8 @@ from benchmarks.inductive.cases import Case
 from benchmarks.inductive.checks import Check, checks_section
 from benchmarks.inductive.groups import agreement
 from benchmarks.inductive.pages import inserted, renew
-from gnnsync.experiments.composing import hydra_configs
-from gnnsync.experiments.config import build
+from gnnsync.experiments.config.building import build
+from gnnsync.experiments.config.composing import hydra_configs
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.sweep.command import Command
 

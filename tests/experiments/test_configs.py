@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gnnsync.experiments.config import build
+from gnnsync.experiments.config.building import build
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.methods import METHODS
 from gnnsync.solve import LEARNED

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from gnnsync.experiments.composing import compose_config, hydra_configs
-from gnnsync.experiments.config import build
-from gnnsync.experiments.hashing import job_hash, resolved
-from gnnsync.experiments.job import run_job, run_sweep_job
+from gnnsync.experiments.config.building import build
+from gnnsync.experiments.config.composing import compose_config, hydra_configs
+from gnnsync.experiments.job.hashing import job_hash, resolved
+from gnnsync.experiments.job.run import run_job, run_sweep_job
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.sweep.command import Command
 from gnnsync.experiments.sweep.plan import Plan

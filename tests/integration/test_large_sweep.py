@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from gnnsync.experiments.composing import hydra_configs
+from gnnsync.experiments.config.composing import hydra_configs
 from gnnsync.experiments.sweep.command import Command
 from gnnsync.experiments.sweep.plan import Plan
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.experiments.wandb_file import read_run
+from tests.experiments.tracking.wandb_file import read_run
 
 GNNSYNC = [sys.executable, "-m", "gnnsync.cli"]
 SMALL = ["data.n=30", "data.eta=0.3", "trials=1", "data.seeds=[10]"]

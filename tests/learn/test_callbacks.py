@@ -14,8 +14,8 @@ from pytorch_lightning import Callback
 from pytorch_lightning.callbacks import EarlyStopping, LearningRateMonitor, ModelCheckpoint, Timer
 
 from gnnsync.errors import ConfigError
-from gnnsync.experiments.config import build
-from gnnsync.experiments.job import run_job
+from gnnsync.experiments.config.building import build
+from gnnsync.experiments.job.run import run_job
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.learn.callbacks.base import callbacks_of
 from tests.learn.callbacks.test_progress import in_terminal

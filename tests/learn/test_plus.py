@@ -5,7 +5,7 @@ from hydra import compose, initialize_config_dir
 
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.outliers import observe
-from gnnsync.experiments.config import build
+from gnnsync.experiments.config.building import build
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.learn import GNNSync, Training, gnnsync_plus
 from gnnsync.learn.callbacks import ReplicaStopping

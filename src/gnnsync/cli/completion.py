@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable
 from gnnsync.cli.commands import COMMANDS
 from gnnsync.cli.terminal.parser import OneLineParser
 from gnnsync.errors import ConfigError
-from gnnsync.experiments.arguments import OPTIONS, config_dirs
-from gnnsync.experiments.groups import Groups
+from gnnsync.experiments.config.arguments import OPTIONS, config_dirs
+from gnnsync.experiments.config.groups import Groups
 
 SHELLS = ("bash", "zsh", "fish")
 _QUERY = "query"

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from gnnsync import __version__
 from gnnsync.cli.commands import COMMANDS
-from gnnsync.experiments.command_line import with_override
+from gnnsync.experiments.config.command_line import with_override
 from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED
 
 USAGE = """\

@@ -48,7 +48,7 @@ def _interrupted(error: BaseException | None) -> bool:
 def _answer(arguments: list[str]) -> int:
     # Loads YAML and NumPy; Ctrl-C is caught from here on.
     from gnnsync.errors import GnnsyncError
-    from gnnsync.experiments.arguments import asks_for_help, check_arguments, help_text
+    from gnnsync.experiments.config.arguments import asks_for_help, check_arguments, help_text
 
     try:
         if "--shell-completion" in arguments or "-sc" in arguments:
@@ -76,7 +76,7 @@ def _hydra(arguments: list[str]) -> int:
 
     from gnnsync.errors import GnnsyncError
     from gnnsync.experiments.app import task
-    from gnnsync.experiments.explain import explain_command
+    from gnnsync.experiments.config.explain import explain_command
     from gnnsync.experiments.paths import conf_dir
 
     # Documented by Hydra: exceptions leave it as they are, and become one line here.

@@ -92,7 +92,7 @@ def _config(folder: Path) -> dict[str, Any]:
 def _differences(config: dict[str, Any]) -> dict[str, list[Any]]:
     """Keys of a run's config that differ from the default config: the value and the default."""
     # Hydra takes a quarter of a second to load.
-    from gnnsync.experiments.differences import differences
+    from gnnsync.experiments.config.differences import differences
 
     found = differences(config) if config else {}
     return {key: list(pair) for key, pair in found.items() if key not in _ASIDE}

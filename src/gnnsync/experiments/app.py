@@ -30,7 +30,7 @@ def task(cfg: DictConfig) -> float | str | None:
     with one line and exit code 2 if the config or the data are at fault.
     """
     # Loads NumPy and more, which workers do after they have set their number of threads.
-    from gnnsync.experiments.job import run_job
+    from gnnsync.experiments.job.run import run_job
     from gnnsync.experiments.sweep.presets import refuse_sweep_without_m
 
     if HydraConfig.get().mode == RunMode.MULTIRUN:
@@ -46,9 +46,9 @@ def task(cfg: DictConfig) -> float | str | None:
 
 def _sweep_task(cfg: DictConfig) -> float | str | None:
     # Loads the numerical libraries, as above.
-    from gnnsync.experiments.hashing import job_folder, job_hash
-    from gnnsync.experiments.job import run_sweep_job, write_failure
-    from gnnsync.experiments.output import LOG, only_logged
+    from gnnsync.experiments.job.hashing import job_folder, job_hash
+    from gnnsync.experiments.job.output import LOG, only_logged
+    from gnnsync.experiments.job.run import run_sweep_job, write_failure
     from gnnsync.results.files import read_result, reproducing
     from gnnsync.results.locks import claim
 

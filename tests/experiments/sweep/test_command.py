@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gnnsync.errors import GnnsyncError
-from gnnsync.experiments.composing import hydra_configs
+from gnnsync.experiments.config.composing import hydra_configs
 from gnnsync.experiments.sweep.command import Command
 
 

@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 
 from gnnsync.errors import GnnsyncError
-from gnnsync.experiments.composing import compose_config, hydra_configs
+from gnnsync.experiments.config.composing import compose_config, hydra_configs
 from gnnsync.experiments.sweep import launch
 from gnnsync.experiments.sweep.launch import check_launcher, runs_here
 

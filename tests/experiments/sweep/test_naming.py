@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gnnsync.experiments.composing import hydra_configs, parse_overrides
+from gnnsync.experiments.config.composing import hydra_configs, parse_overrides
 from gnnsync.experiments.sweep.command import Command
 from gnnsync.experiments.sweep.naming import new_name
 

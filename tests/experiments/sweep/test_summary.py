@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hydra import compose, initialize_config_dir
 
-from gnnsync.experiments.job import run_job
+from gnnsync.experiments.job.run import run_job
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.experiments.sweep.summary import summarise
 from gnnsync.results.collect import collect

@@ -10,15 +10,15 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from gnnsync.errors import ConfigError
-from gnnsync.experiments.composing import compose_config, parse_overrides
-from gnnsync.experiments.config import build
-from gnnsync.experiments.devices import check_gpu_here
-from gnnsync.experiments.hashing import job_hash
-from gnnsync.experiments.loggers import make_loggers
+from gnnsync.experiments.config.building import build
+from gnnsync.experiments.config.composing import compose_config, parse_overrides
+from gnnsync.experiments.config.devices import check_gpu_here
+from gnnsync.experiments.job.hashing import job_hash
 from gnnsync.experiments.sweep.grid import Axis, Grid
 from gnnsync.experiments.sweep.launch import check_launcher, runs_here
 from gnnsync.experiments.sweep.naming import new_name
 from gnnsync.experiments.sweep.presets import preset_axes
+from gnnsync.experiments.tracking.loggers import make_loggers
 from gnnsync.io.files import writable_directory
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gnnsync.experiments.output import LOG
+from gnnsync.experiments.job.output import LOG
 from gnnsync.experiments.sweep.plan import Job
 from gnnsync.experiments.sweep.standing import Standing
 from gnnsync.results.files import RESULT, read_result

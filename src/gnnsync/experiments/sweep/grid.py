@@ -13,13 +13,13 @@ from typing import Any
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from gnnsync.experiments.composing import (
+from gnnsync.experiments.config.composing import (
     compose_config,
     is_group,
     merged_files,
     parse_overrides,
 )
-from gnnsync.experiments.hashing import resolved
+from gnnsync.experiments.job.hashing import resolved
 
 _REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 

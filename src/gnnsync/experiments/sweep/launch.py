@@ -17,7 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from gnnsync.errors import ConfigError, GnnsyncError, check_real, first_line
 from gnnsync.experiments.app import HELD
-from gnnsync.experiments.devices import gpu_count
+from gnnsync.experiments.config.devices import gpu_count
 from gnnsync.experiments.sweep.plan import Job, count
 from gnnsync.results.locks import claimed, last_claimed
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gnnsync.experiments.hashing import SCIENCE, job_name, science_hash
+from gnnsync.experiments.job.hashing import SCIENCE, job_name, science_hash
 from gnnsync.experiments.paths import sweep_name
 from gnnsync.experiments.sweep.grid import Grid
 from gnnsync.io.files import write_text

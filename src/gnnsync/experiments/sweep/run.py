@@ -16,8 +16,8 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, read_write
 
 from gnnsync.errors import GnnsyncError, first_line
-from gnnsync.experiments.command_line import with_override
-from gnnsync.experiments.config import Settings
+from gnnsync.experiments.config.building import Settings
+from gnnsync.experiments.config.command_line import with_override
 from gnnsync.experiments.sweep.command import Command
 from gnnsync.experiments.sweep.follow import Follower
 from gnnsync.experiments.sweep.launch import Launched, cap_threads, launch_all

@@ -6,7 +6,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from gnnsync.experiments.hashing import (
+from gnnsync.experiments.job.hashing import (
     SCIENCE,
     WATCHING_CALLBACKS,
     job_folder,

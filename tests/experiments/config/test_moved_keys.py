@@ -2,7 +2,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from gnnsync.errors import ConfigError
-from gnnsync.experiments.moved_keys import MOVED_KEYS, moved, refuse_moved_keys
+from gnnsync.experiments.config.moved_keys import MOVED_KEYS, moved, refuse_moved_keys
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gnnsync.errors import ConfigError
-from gnnsync.experiments.groups import Groups
+from gnnsync.experiments.config.groups import Groups
 
 # Hydra's options, and ours. The value says whether a word may follow.
 OPTIONS = {

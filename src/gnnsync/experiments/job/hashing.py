@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from gnnsync.errors import ConfigError
-from gnnsync.experiments.explain import explain_value
+from gnnsync.experiments.config.explain import explain_value
 from gnnsync.experiments.paths import sweep_name
 from gnnsync.methods import METHODS
 

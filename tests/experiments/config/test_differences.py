@@ -1,6 +1,6 @@
-from gnnsync.experiments.composing import compose_config, hydra_configs
-from gnnsync.experiments.differences import differences
-from gnnsync.experiments.hashing import resolved
+from gnnsync.experiments.config.composing import compose_config, hydra_configs
+from gnnsync.experiments.config.differences import differences
+from gnnsync.experiments.job.hashing import resolved
 
 
 def config(*overrides: str) -> dict:

@@ -8,8 +8,8 @@ import shlex
 import pytest
 from hydra import compose, initialize_config_dir
 
-from gnnsync.experiments.hashing import job_hash
-from gnnsync.experiments.label import label_of
+from gnnsync.experiments.job.hashing import job_hash
+from gnnsync.experiments.job.label import label_of
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.results.files import reproducing
 from tests.command import main

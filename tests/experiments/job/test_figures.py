@@ -6,7 +6,7 @@ import numpy as np
 
 from gnnsync import MeasurementGraph
 from gnnsync.data.base import Networks
-from gnnsync.experiments.figures import draw_job, run_angles
+from gnnsync.experiments.job.figures import draw_job, run_angles
 from gnnsync.results.outcome import Outcome, Replica
 from gnnsync.solution import Solution
 

@@ -19,7 +19,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from gnnsync.errors import ConfigError, GnnsyncError, first_line
-from gnnsync.experiments.moved_keys import moved
+from gnnsync.experiments.config.moved_keys import moved
 from gnnsync.methods.base import Method, ReplicaMethod
 
 if TYPE_CHECKING:

@@ -17,14 +17,14 @@ from omegaconf import DictConfig, OmegaConf
 from gnnsync.data.base import Networks
 from gnnsync.data.maps import Map
 from gnnsync.errors import ConfigError, GnnsyncError
-from gnnsync.experiments import console
-from gnnsync.experiments.config import Settings, build
-from gnnsync.experiments.devices import check_gpu_here
-from gnnsync.experiments.hashing import job_folder, job_hash, job_name, resolved
-from gnnsync.experiments.label import label_of
-from gnnsync.experiments.loggers import log_results, opened_loggers
-from gnnsync.experiments.output import also_logged
-from gnnsync.experiments.replicas import solve_replicas
+from gnnsync.experiments.config.building import Settings, build
+from gnnsync.experiments.config.devices import check_gpu_here
+from gnnsync.experiments.job import console
+from gnnsync.experiments.job.hashing import job_folder, job_hash, job_name, resolved
+from gnnsync.experiments.job.label import label_of
+from gnnsync.experiments.job.output import also_logged
+from gnnsync.experiments.job.replicas import solve_replicas
+from gnnsync.experiments.tracking.loggers import log_results, opened_loggers
 from gnnsync.io.files import atomic_output, writable_directory, write_text
 from gnnsync.methods.base import Method
 from gnnsync.results.files import (
@@ -198,7 +198,7 @@ def _draw(
     outcome: Outcome, data: Networks, found: Map | None, directory: Path, label: Label
 ) -> dict[str, Path]:
     # Matplotlib takes half a second to load, and not every job draws.
-    from gnnsync.experiments.figures import draw_job
+    from gnnsync.experiments.job.figures import draw_job
 
     return draw_job(outcome, data, found, directory, variant_name(label.method))
 

@@ -6,7 +6,7 @@ import pytest
 from hydra.errors import HydraException, MissingConfigException
 
 from gnnsync.errors import ConfigError
-from gnnsync.experiments.explain import explain, explain_command
+from gnnsync.experiments.config.explain import explain, explain_command
 
 
 def test_a_search_without_optuna_names_the_package():

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gnnsync.errors import GnnsyncError
-from gnnsync.experiments.job import run_job
-from gnnsync.experiments.replicas import replica_seed
+from gnnsync.experiments.job.replicas import replica_seed
+from gnnsync.experiments.job.run import run_job
 from gnnsync.metrics import angular_mse
 from gnnsync.results.files import read_result
 from gnnsync.results.locks import claim, claimed
@@ -133,7 +133,7 @@ def test_a_crash_leaves_its_reason(composed, tmp_path, monkeypatch):
     def crash(*_, **__):
         raise RuntimeError("out of luck")
 
-    monkeypatch.setattr("gnnsync.experiments.job.solve_replicas", crash)
+    monkeypatch.setattr("gnnsync.experiments.job.run.solve_replicas", crash)
     with pytest.raises(RuntimeError, match="out of luck"):
         run_job(composed(f"output_dir={tmp_path}", "method=spectral_rn"))
     (note,) = tmp_path.rglob("failure.json")

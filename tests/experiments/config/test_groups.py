@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 
-from gnnsync.experiments.composing import hydra_configs
-from gnnsync.experiments.groups import Groups
+from gnnsync.experiments.config.composing import hydra_configs
+from gnnsync.experiments.config.groups import Groups
 
 
 def test_groups_are_those_of_hydra():

@@ -7,7 +7,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from gnnsync.experiments.composing import compose_config, hydra_configs
+from gnnsync.experiments.config.composing import compose_config, hydra_configs
 
 
 def differences(config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -13,7 +13,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from gnnsync.experiments.hashing import computing, method_name, resolved
+from gnnsync.experiments.job.hashing import computing, method_name, resolved
 from gnnsync.experiments.paths import conf_dir
 from gnnsync.results.files import reproducing
 from gnnsync.results.outcome import Label

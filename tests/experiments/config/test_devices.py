@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gnnsync.errors import ConfigError
-from gnnsync.experiments import devices
-from gnnsync.experiments.devices import check_gpu_here
+from gnnsync.experiments.config import devices
+from gnnsync.experiments.config.devices import check_gpu_here
 from tests.command import main
 
 

@@ -19,7 +19,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from gnnsync.errors import ConfigError
-from gnnsync.experiments.explain import explain, explain_value
+from gnnsync.experiments.config.explain import explain, explain_value
 from gnnsync.experiments.paths import conf_dir
 
 

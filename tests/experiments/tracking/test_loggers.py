@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 import wandb
 from hydra import compose, initialize_config_dir
+from hydra.utils import get_class
 from pytorch_lightning.loggers import CSVLogger
 
 from gnnsync.errors import GnnsyncError
-from gnnsync.experiments import job, loggers
-from gnnsync.experiments.job import run_job
+from gnnsync.experiments.job import run as job
+from gnnsync.experiments.job.run import run_job
 from gnnsync.experiments.paths import conf_dir
-from gnnsync.experiments.wandb_logger import WandbLogger
+from gnnsync.experiments.tracking import loggers
+from gnnsync.experiments.tracking.wandb_logger import WandbLogger
 from tests.command import main
-from tests.experiments.wandb_file import TrackedRun, read_finished
+from tests.experiments.tracking.wandb_file import TrackedRun, read_finished
 
 
 def runs(folder: Path) -> list[TrackedRun]:
@@ -304,3 +306,9 @@ def test_the_config_of_a_run_that_could_not_be_opened_takes_updates(tmp_path, mo
     logger.log_hyperparams({"a": 1})
     logger.log_hyperparams({"b": 2})
     logger.close("success")
+
+
+def test_the_old_place_of_the_wandb_logger_still_works_as_a_target():
+    with pytest.warns(DeprecationWarning, match="experiments.tracking.wandb_logger"):
+        found = get_class("gnnsync.experiments.wandb_logger.WandbLogger")
+    assert found.__module__ == "gnnsync.experiments.tracking.wandb_logger"

@@ -1,6 +1,6 @@
 import pytest
 
-from gnnsync.experiments.command_line import with_override
+from gnnsync.experiments.config.command_line import with_override
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 
 from gnnsync.data.base import Networks
 from gnnsync.errors import ConfigError
-from gnnsync.experiments.config import Settings
+from gnnsync.experiments.config.building import Settings
 from gnnsync.methods.base import Method, ReplicaMethod, RunContext
 from gnnsync.results.outcome import Outcome, Replica
 from gnnsync.solution import Solution

@@ -21,9 +21,9 @@ from gnnsync.errors import (
     check_integer,
     one_line,
 )
-from gnnsync.experiments.devices import check_device_count
-from gnnsync.experiments.explain import explain_value
-from gnnsync.experiments.moved_keys import refuse_moved_keys
+from gnnsync.experiments.config.devices import check_device_count
+from gnnsync.experiments.config.explain import explain_value
+from gnnsync.experiments.config.moved_keys import refuse_moved_keys
 from gnnsync.experiments.paths import sweep_name
 from gnnsync.methods import METHODS
 from gnnsync.methods.anchoring.held import takes_anchors

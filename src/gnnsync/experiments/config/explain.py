@@ -17,9 +17,9 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from gnnsync.errors import first_line, one_line
-from gnnsync.experiments.arguments import config_dirs, overrides_in
-from gnnsync.experiments.groups import Groups
-from gnnsync.experiments.moved_keys import moved
+from gnnsync.experiments.config.arguments import config_dirs, overrides_in
+from gnnsync.experiments.config.groups import Groups
+from gnnsync.experiments.config.moved_keys import moved
 from gnnsync.experiments.paths import conf_dir
 
 # Names that are listed beside a suggestion; more would hide it.

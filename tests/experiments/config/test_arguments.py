@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gnnsync.errors import ConfigError
-from gnnsync.experiments.arguments import (
+from gnnsync.experiments.config.arguments import (
     OPTIONS,
     check_arguments,
     config_dirs,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gnnsync.experiments.console import print_results, print_start
+from gnnsync.experiments.job.console import print_results, print_start
 
 CONFIG = {
     "data": {"p": 0.1, "seeds": [1, 2]},

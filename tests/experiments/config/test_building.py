@@ -4,8 +4,8 @@ import pytest
 
 from gnnsync.anchors import ShareAnchors
 from gnnsync.errors import ConfigError
-from gnnsync.experiments.config import build
-from gnnsync.experiments.hashing import job_hash, resolved
+from gnnsync.experiments.config.building import build
+from gnnsync.experiments.job.hashing import job_hash, resolved
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Configs: arguments and groups, composing and checking them, building what they name."""

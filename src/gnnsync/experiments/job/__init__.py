@@ -1,0 +1,1 @@
+"""One job: its identity, running its method on all replicas, its files and its output."""

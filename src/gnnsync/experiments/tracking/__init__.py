@@ -1,0 +1,1 @@
+"""Loggers of experiment trackers: made from the config, given the results, closed."""
