@@ -1,8 +1,10 @@
-"""Measurement graphs as objects of PyTorch Geometric and NetworkX."""
+"""Measurement graphs from and to the objects of SciPy, PyTorch Geometric and NetworkX."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+import scipy.sparse as sp
 
 from gnnsync.errors import GraphError
 
@@ -14,6 +16,19 @@ if TYPE_CHECKING:
 
 # Optional fields of a graph with one entry per edge.
 EDGE_FIELDS = ("weight", "trusted", "group")
+
+
+def stored_entries(matrix: Any) -> sp.coo_array:
+    """The stored entries of a sparse matrix, after a check of its indices.
+
+    SciPy's conversions follow wrong indices out of their memory.
+    """
+    if hasattr(matrix, "check_format"):  # by rows, columns or blocks
+        try:
+            matrix.check_format(full_check=True)
+        except ValueError as error:
+            raise GraphError(f"adjacency is no valid sparse matrix: {error}") from None
+    return matrix.tocoo()
 
 
 def fields_of_pyg(data: Data) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from gnnsync.errors import (
     check_names,
     check_whole_array,
 )
-from gnnsync.graph.conversion import EDGE_FIELDS, as_networkx, as_pyg, fields_of_pyg
+from gnnsync.graph.conversion import EDGE_FIELDS, as_networkx, as_pyg, fields_of_pyg, stored_entries
 from gnnsync.graph.joining import joined_fields, listed_names
 from gnnsync.topology import Triangles, component_labels, distinct, find_triangles
 from gnnsync.topology import bridges as find_bridges
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 log = logging.getLogger(__name__)
+
+# Pairs of nodes are numbered by 64 bits.
+_MOST_NODES = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,7 @@ class MeasurementGraph:
     node_names: tuple[Hashable, ...] | None = None
 
     def __post_init__(self) -> None:
-        n = check_integer("num_nodes", self.num_nodes, 1)
+        n = check_integer("num_nodes", self.num_nodes, 1, _MOST_NODES)
         object.__setattr__(self, "num_nodes", n)
         self._set("edge_index", check_whole_array("edge_index", self.edge_index))
         if self.edge_index.ndim != 2 or len(self.edge_index) != 2:
@@ -173,7 +176,7 @@ class MeasurementGraph:
         matrix = matrix if sp.issparse(matrix) else sp.coo_array(np.asarray(matrix))
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise GraphError(f"adjacency has shape {matrix.shape}: must be square")
-        coo = matrix.tocoo()
+        coo = stored_entries(matrix)
         index = np.stack([coo.row, coo.col]).astype(np.int64)
         return cls(index, coo.data, matrix.shape[0], **options)
 

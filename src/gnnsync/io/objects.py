@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from gnnsync.errors import GraphError, ParameterError
 from gnnsync.graph import MeasurementGraph
+from gnnsync.graph.conversion import stored_entries
 from gnnsync.io.graph_file import read
 from gnnsync.io.input.offsets import offset_radians
 from gnnsync.io.tables.arrays import choose_columns, graph_from_columns
@@ -75,7 +76,7 @@ def as_graph(
     if named:
         raise ParameterError("columns", columns, "left out, for the data have no titles")
     if sp.issparse(data):
-        return _from_matrix(data.tocoo(), given)
+        return _from_matrix(stored_entries(data), given)
     if isinstance(data, np.ndarray):
         return _from_array(data, given)
     if isinstance(data, tuple | list):

@@ -1,4 +1,4 @@
-"""gzip: expand a stream piece by piece, and stop at one that is made to fill the memory."""
+"""Compressed files: a bound on their expanded size, and gzip expanded piece by piece."""
 
 from __future__ import annotations
 
@@ -11,6 +11,21 @@ GZIP_MAGIC = b"\x1f\x8b"
 MOST_EXPANSION = 250
 _FREE = 64 << 20  # bytes
 _GZIP_WINDOW = 31  # zlib's code for a stream with the header and checksum of gzip
+
+
+def check_expansion(made: int, read: int, error: Callable[[str], Exception]) -> None:
+    """Refuse `read` compressed bytes that expand to `made`, or to that many so far.
+
+    Args:
+        made: bytes after expansion.
+        read: bytes before it.
+        error: makes the exception for a problem.
+    """
+    if made > max(_FREE, MOST_EXPANSION * read):
+        raise error(
+            f"expands to more than {MOST_EXPANSION} times its size: if it holds measurements, "
+            "give it uncompressed"
+        )
 
 
 def expand(
@@ -38,11 +53,7 @@ def expand(
             except zlib.error:
                 raise error("is damaged gzip: compress the file again") from None
             made += len(data)
-            if made > max(_FREE, MOST_EXPANSION * read):
-                raise error(
-                    f"expands to more than {MOST_EXPANSION} times its size: if it is a table, "
-                    "give the expanded file"
-                )
+            check_expansion(made, read, error)
             if data:
                 yield data
             piece = decoder.unused_data if decoder.eof else decoder.unconsumed_tail

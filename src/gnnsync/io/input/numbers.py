@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from gnnsync.io.input.source import Source, shorten
 
 # Every whole number of this many digits fits in 64 bits.
 _MOST_DIGITS = 18
+# Nodes that a file may declare beyond those of its measurements: one without any is not solved, and
+# a line of text can claim 10^12 of them.
+_FREE_NODES = 1_000_000
+_NODES_PER_MEASUREMENT = 100
 
 
 def parse_number(text: str) -> float | None:
@@ -45,3 +50,11 @@ def finite_number(source: Source, line: int, name: str, text: str) -> float:
     if problem is not None:
         raise source.error(problem, line)
     return float(text)
+
+
+def check_declared_nodes(nodes: int, measurements: int, error: Callable[[str], Exception]) -> None:
+    """Refuse a declared number of nodes that the measurements of a file cannot account for."""
+    if nodes > max(_FREE_NODES, _NODES_PER_MEASUREMENT * measurements):
+        raise error(
+            f"declares {nodes} nodes for {measurements} measurements: leave out nodes without any"
+        )

@@ -75,6 +75,11 @@ class Source:
             except UnicodeDecodeError as error:
                 line = number + error.object[: error.start].count(b"\n")
                 raise self.error(explain_bytes(error), line) from None
+            except UnicodeError:
+                name = self.encoding or "the encoding of its mark"
+                raise self.error(
+                    f"is not text in {name}: add --encoding with the right one"
+                ) from None
             lines = text.split("\n")
             rest = lines.pop() if data else ""
             if not data and lines[-1] == "":

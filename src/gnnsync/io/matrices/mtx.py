@@ -9,7 +9,7 @@ import numpy as np
 
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
-from gnnsync.io.input.numbers import finite_number, is_natural
+from gnnsync.io.input.numbers import check_declared_nodes, finite_number, is_natural
 from gnnsync.io.input.offsets import offset_radians
 from gnnsync.io.input.source import Source, shorten
 from gnnsync.units import RADIANS, Unit
@@ -41,6 +41,7 @@ def read_mtx(source: Source, unit: Unit | None = None) -> MeasurementGraph:
         raise source.error(f"{len(offset)} entries where the line of sizes says {count}")
     if not offset:
         raise source.error("holds no measurements")
+    check_declared_nodes(rows, count, source.error)
     return MeasurementGraph(np.array([src, dst]), offset_radians(source.name, offset, unit), rows)
 
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-import zlib
 from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from gnnsync.errors import DataFileError, GnnsyncError, first_line
+from gnnsync.errors import DataFileError, GnnsyncError, check_array, first_line
 from gnnsync.graph import MeasurementGraph
+from gnnsync.io.input.array_file import load_arrays
+from gnnsync.io.input.numbers import check_declared_nodes
 from gnnsync.io.input.offsets import offset_radians
-from gnnsync.io.input.source import STDIN, Source
+from gnnsync.io.input.source import Source
+from gnnsync.io.matrices.sparse import read_entries
 from gnnsync.units import RADIANS, Unit
 
 _OPTIONAL = ("weight", "trusted", "angles", "group")
-_BROKEN = (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, MemoryError)
 
 
 def read_npz(source: Source, unit: Unit | None = None) -> MeasurementGraph:
@@ -26,15 +26,18 @@ def read_npz(source: Source, unit: Unit | None = None) -> MeasurementGraph:
     A sparse matrix is one that `scipy.sparse.save_npz` has stored, a dense one the only array of
     the file; see `MeasurementGraph.from_adjacency`. Pickled objects are never loaded.
     """
-    arrays = _load(source)
+    arrays = load_arrays(source)
     try:
         if "edge_index" in arrays and "offset" in arrays:
             offset = offset_radians(source.name, arrays["offset"], unit)
             graph = _from_arrays(source, arrays | {"offset": offset})
         elif "format" in arrays and "shape" in arrays:
-            graph = _from_matrix(source, _sparse(source, arrays), unit)
+            index, data, n = read_entries(source, arrays)
+            graph = MeasurementGraph(index, offset_radians(source.name, data, unit), n)
         elif len(arrays) == 1 and next(iter(arrays.values())).ndim == 2:
-            graph = _from_matrix(source, sp.coo_array(next(iter(arrays.values()))), unit)
+            matrix = sp.coo_array(check_array("array", next(iter(arrays.values()))))
+            matrix.data = offset_radians(source.name, matrix.data, unit)
+            graph = MeasurementGraph.from_adjacency(matrix)
         else:
             raise source.error(
                 f"holds {contents(arrays)}: must hold edge_index and offset, a scipy.sparse "
@@ -43,7 +46,7 @@ def read_npz(source: Source, unit: Unit | None = None) -> MeasurementGraph:
     except DataFileError:
         raise
     # The constructors check the arrays; their errors get the file's name.
-    except (GnnsyncError, TypeError, ValueError, KeyError, IndexError) as error:
+    except (GnnsyncError, TypeError, ValueError, OverflowError) as error:
         raise source.error(first_line(error)) from None
     if not graph.num_edges:
         raise source.error("holds no measurements")
@@ -72,37 +75,20 @@ def contents(arrays: dict[str, Any]) -> str:
     return listed or "nothing"
 
 
-def _load(source: Source) -> dict[str, Any]:
-    with source.open() as handle:
-        # np.load seeks, which standard input cannot.
-        file = io.BytesIO(handle.read()) if source.path == STDIN else handle
-        if not file.read(1):
-            raise source.error("is empty")
-        file.seek(0)
-        try:
-            loaded = np.load(file, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                return {"array": loaded}
-            return {name: loaded[name] for name in loaded.files}
-        except _BROKEN as error:
-            raise source.error(
-                f"is not a valid .npz file ({first_line(error)}): write it again"
-            ) from None
-
-
 def _from_arrays(source: Source, arrays: dict[str, Any]) -> MeasurementGraph:
     index = arrays["edge_index"]
     if index.dtype.kind not in "iuf":
         raise source.error("edge_index must hold whole numbers")
     names = arrays.get("node_names")
     if "num_nodes" in arrays:
-        n = int(arrays["num_nodes"])
+        n = _whole(source, "num_nodes", arrays["num_nodes"])
     elif names is not None:
         n = len(names)
     elif index.size:
         n = int(index.max()) + 1
     else:
         raise source.error("holds no measurements")
+    check_declared_nodes(n, index.size // 2, source.error)
     return MeasurementGraph(
         index,
         arrays["offset"],
@@ -112,21 +98,7 @@ def _from_arrays(source: Source, arrays: dict[str, Any]) -> MeasurementGraph:
     )
 
 
-def _from_matrix(source: Source, matrix: sp.coo_array, unit: Unit | None) -> MeasurementGraph:
-    matrix.data = offset_radians(source.name, matrix.data, unit)
-    return MeasurementGraph.from_adjacency(matrix)
-
-
-def _sparse(source: Source, arrays: dict[str, Any]) -> sp.coo_array:
-    """The matrix that `scipy.sparse.save_npz` stored, with its stored zeros."""
-    kind = arrays["format"].item()
-    kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind)
-    shape = tuple(int(size) for size in arrays["shape"])
-    if kind == "coo" and "coords" in arrays:
-        return sp.coo_array((arrays["data"], tuple(arrays["coords"])), shape)
-    if kind == "coo":
-        return sp.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape)
-    if kind in ("csr", "csc"):
-        build = sp.csr_array if kind == "csr" else sp.csc_array
-        return build((arrays["data"], arrays["indices"], arrays["indptr"]), shape).tocoo()
-    raise source.error(f"a sparse matrix in format {kind!r}: must be coo, csr or csc")
+def _whole(source: Source, name: str, value: NDArray[Any]) -> int:
+    if value.size != 1 or value.dtype.kind not in "iu":
+        raise source.error(f"{name} is {value.dtype} of shape {value.shape}: must be one number")
+    return int(value.item())

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from gnnsync.errors import DataFileError
+from gnnsync.io.input.array_file import load_arrays
 from gnnsync.io.input.numbers import finite_number, is_number
 from gnnsync.io.input.source import Source
 from gnnsync.io.matrices.npz import contents
+from gnnsync.io.nodes.mat_file import is_cloud, read_mat
+from gnnsync.io.tables.layout import split_lines
 from gnnsync.typing import FloatArray
 
 SUFFIXES = (".npy", ".csv", ".mat")
@@ -32,7 +32,7 @@ def read_points(path: str | os.PathLike[str], array: str | None = None) -> Float
     elif suffix == ".csv":
         points = _read_csv(source)
     elif suffix == ".mat":
-        points = _read_mat(source, array)
+        points = read_mat(source, array)
     else:
         raise source.error(f"ends in {suffix!r}: must be one of {', '.join(SUFFIXES)}")
     if len(points) < _LEAST_POINTS:
@@ -44,23 +44,18 @@ def read_points(path: str | os.PathLike[str], array: str | None = None) -> Float
 
 
 def _read_npy(source: Source) -> FloatArray:
-    with source.open() as handle:
-        try:
-            loaded = np.load(handle, allow_pickle=False)
-        except (ValueError, OSError, EOFError) as error:
-            raise source.error(f"is not a valid .npy file ({error})") from None
-    if not isinstance(loaded, np.ndarray) or not _is_cloud(loaded):
-        held = contents({"array": loaded}) if isinstance(loaded, np.ndarray) else "several arrays"
-        raise source.error(f"holds {held}: must be an array of numbers of shape (n, 2)")
-    return loaded.astype(np.float64)
+    arrays = load_arrays(source)
+    if list(arrays) != ["array"] or not is_cloud(arrays["array"]):
+        raise source.error(f"holds {contents(arrays)}: must be an array of numbers of shape (n, 2)")
+    return arrays["array"].astype(np.float64)
 
 
 def _read_csv(source: Source) -> FloatArray:
     points: list[tuple[float, float]] = []
     is_first = True
     for first_line, lines in source.blocks():
-        for line, row in enumerate(csv.reader(lines, skipinitialspace=True), first_line):
-            if not "".join(row).strip():
+        for line, row in enumerate(split_lines(source, first_line, lines, ","), first_line):
+            if not row:
                 continue
             header = is_first and not any(map(is_number, row))
             is_first = False
@@ -74,38 +69,3 @@ def _read_csv(source: Source) -> FloatArray:
             )
             points.append((x, y))
     return np.array(points).reshape(-1, 2)
-
-
-def _read_mat(source: Source, array: str | None) -> FloatArray:
-    from scipy.io import loadmat  # slow to import, and rarely needed
-
-    with source.open() as handle:
-        try:
-            held: dict[str, Any] = loadmat(handle)
-        except NotImplementedError:
-            raise source.error("is a MATLAB 7.3 file: save it with -v7") from None
-        except Exception as error:  # a damaged file can raise any exception in loadmat
-            raise source.error(f"is not a valid .mat file ({error})") from None
-    arrays = {name: value for name, value in held.items() if not name.startswith("__")}
-    if array is not None:
-        if array not in arrays:
-            raise source.error(f"has no array {array!r}; it holds {contents(arrays)}")
-        if not _is_cloud(arrays[array]):
-            raise source.error(f"{array!r} is no n × 2 array; the file holds {contents(arrays)}")
-        return arrays[array].astype(np.float64)
-    clouds = [value for value in arrays.values() if _is_cloud(value)]
-    if len(clouds) != 1:
-        raise DataFileError(
-            f"{source.name}: {len(clouds)} arrays of shape n × 2, must be one, or name it; "
-            f"the file holds {contents(arrays)}"
-        )
-    return clouds[0].astype(np.float64)
-
-
-def _is_cloud(value: Any) -> bool:
-    return (
-        isinstance(value, np.ndarray)
-        and value.dtype.kind in "iuf"
-        and value.ndim == 2
-        and value.shape[1] == 2
-    )

@@ -10,7 +10,8 @@ import numpy as np
 
 from gnnsync.errors import DataFileError, first_line
 from gnnsync.graph import MeasurementGraph
-from gnnsync.io.input.source import STDIN, Source
+from gnnsync.io.input.compression import check_expansion
+from gnnsync.io.input.source import STDIN, Source, shorten
 from gnnsync.io.tables.arrays import choose_columns, graph_from_columns
 from gnnsync.io.tables.titles import Columns
 from gnnsync.units import Unit
@@ -18,7 +19,7 @@ from gnnsync.units import Unit
 # Most rows per byte of the file: repeated values take hardly any room, and a small file may claim
 # to hold billions of rows.
 _MOST_ROWS_PER_BYTE = 20
-_FREE_ROWS = 10_000_000
+_FREE_ROWS = 1_000_000
 
 
 def read_parquet(
@@ -39,18 +40,19 @@ def read_parquet(
         if not size:
             raise source.error("is empty: give a table with src, dst and offset")
         try:
-            table = parquet.ParquetFile(file)
-            rows, titles = table.metadata.num_rows, list(table.schema_arrow.names)
-            if rows > max(_FREE_ROWS, _MOST_ROWS_PER_BYTE * size):
-                raise source.error(
-                    f"claims {rows} rows in {size} bytes: write the table as .csv if that is right"
+            with parquet.ParquetFile(file) as table:
+                schema = table.schema_arrow
+                chosen = choose_columns(list(schema.names), columns or {})
+                text = _check_types(
+                    source, {title: schema.field(title) for title in chosen.values()}
                 )
-            chosen = choose_columns(titles, columns or {})
-            read = table.read(columns=list(chosen.values()))
-            arrays = {
-                column: read.column(title).to_numpy(zero_copy_only=False)
-                for column, title in chosen.items()
-            }
+                _check_sizes(source, table.metadata, set(chosen.values()), size)
+            # Text as numbers of distinct values: a value that is repeated takes no room.
+            file.seek(0)
+            with parquet.ParquetFile(file, read_dictionary=text) as table:
+                read = table.read(columns=list(chosen.values()))
+            read.validate(full=True)
+            arrays = {column: _values(read.column(title)) for column, title in chosen.items()}
         except DataFileError as error:
             given = str(error)
             own = given.startswith(source.name)
@@ -59,6 +61,52 @@ def read_parquet(
             problem = f"is not a valid .parquet file ({first_line(error)}): write it again"
             raise source.error(problem) from None
     return graph_from_columns(source.name, arrays, unit)
+
+
+def _check_types(source: Source, fields: Mapping[str, Any]) -> list[str]:
+    """Refuse columns of other types than numbers, text and booleans; the titles of text."""
+    # As above.
+    import pyarrow as pa
+
+    text = []
+    for title, field in fields.items():
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            text.append(title)
+        elif not (
+            pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+        ):
+            raise source.error(f"column {shorten(title)} is {kind}: must be numbers or text")
+    return text
+
+
+def _check_sizes(source: Source, metadata: Any, titles: set[str], size: int) -> None:
+    """Refuse a file whose rows, or whose expanded columns, are out of proportion to its bytes."""
+    rows = metadata.num_rows
+    if not 0 <= rows <= max(_FREE_ROWS, _MOST_ROWS_PER_BYTE * size):
+        raise source.error(
+            f"claims {rows} rows in {size} bytes: write the table as .csv if that is right"
+        )
+    expanded = 0
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for column in map(group.column, range(group.num_columns)):
+            if column.path_in_schema in titles:
+                expanded += max(column.total_uncompressed_size, 0)
+    check_expansion(expanded, size, source.error)
+
+
+def _values(column: Any) -> np.ndarray:
+    """A column as an array; entries of text share the distinct values."""
+    # As above.
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return column.to_numpy(zero_copy_only=False)
+    parts = []
+    for chunk in column.chunks:
+        distinct = np.array([*chunk.dictionary.to_pylist(), None], dtype=object)
+        parts.append(distinct[chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
+    return np.concatenate(parts) if parts else np.empty(0, dtype=object)
 
 
 def write_parquet(columns: Mapping[str, Sequence[Any] | np.ndarray], handle: BinaryIO) -> None:

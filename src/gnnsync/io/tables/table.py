@@ -22,6 +22,10 @@ from gnnsync.units import RADIANS, Unit
 
 COMMENT = "#"
 _NUMBERS = ("offset", "weight", "group")
+# Longer names stay text: whole numbers of 18 digits and a sign fit in 64 bits.
+_LONGEST_NUMBER = 18
+# Larger groups are no numbers of sets of angles.
+_MOST_GROUPS = 1_000_000
 TRUE, FALSE = ("1", "true", "yes"), ("0", "false", "no")
 
 
@@ -272,7 +276,10 @@ def _plausible(src: list[str], dst: list[str], numbers: dict[str, FloatArray]) -
     return (
         all(np.isfinite(values).all() for values in numbers.values())
         and ("weight" not in numbers or bool((numbers["weight"] > 0).all()))
-        and (group is None or bool(((group >= -1) & (group == np.rint(group))).all()))
+        and (
+            group is None
+            or bool(((group >= -1) & (group < _MOST_GROUPS) & (group == np.rint(group))).all())
+        )
         and "" not in src
         and "" not in dst
         and not any(map(str.__eq__, src, dst))
@@ -292,13 +299,15 @@ def _problem(name: str, text: str) -> str | None:
     value = float(text)
     if name == "weight" and value <= 0:
         return f"weight {text} must be greater than 0"
-    if name == "group" and (value < -1 or value != round(value)):
-        return f"group {text} must be -1 (outlier) or a whole number from 0"
+    if name == "group" and (not -1 <= value < _MOST_GROUPS or value != round(value)):
+        return f"group {text} must be -1 (outlier) or a whole number from 0 to {_MOST_GROUPS - 1}"
     return None
 
 
 def _whole(text: str) -> int | None:
     """The integer whose decimal form is exactly `text`; None if there is none."""
+    if len(text) > _LONGEST_NUMBER:
+        return None
     # int() also accepts "1_0", " 7" and "007"; comparing with str() excludes them.
     try:
         value = int(text)
