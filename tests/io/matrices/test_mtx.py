@@ -37,6 +37,8 @@ def test_scipy_reads_our_mtx(tmp_path, make_multigraph):
         (MTX + "2 2 1\n2 2 1\n", r"line 3: entry \(2, 2\) is a self-loop"),
         (MTX + "2 2 2\n1 2 1\n", "1 entries where the line of sizes says 2"),
         (MTX + "2 2 0\n", "holds no measurements"),
+        (MTX + f"{10**12} {10**12} 1\n1 2 1\n", "declares 1000000000000 nodes for 1 measurement"),
+        (MTX + f"{10**30} {10**30} 1\n1 2 1\n", "expected the line of sizes"),
         (MTX.replace("general", "symmetric"), "'symmetric': must be general"),
         (MTX.replace("real", "complex"), "'complex': must be real"),
     ],

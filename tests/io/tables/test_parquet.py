@@ -50,7 +50,8 @@ def test_standard_input(tmp_path, monkeypatch):
     [
         ({"src": ["a"], "dst": ["b"]}, r"missing column 'offset' \(found: src, dst\)"),
         ({"src": ["a", None], "dst": ["b", "c"], "offset": [1, 2]}, "src of row 1 is missing"),
-        ({"src": ["a"], "dst": ["b"], "offset": [None]}, "offset of row 0 is"),
+        ({"src": ["a"], "dst": ["b"], "offset": [None]}, "column 'offset' is null"),
+        ({"src": ["a"], "dst": ["b"], "offset": [[1.0]]}, "'offset' is list<.*must be numbers"),
         ({"src": ["a"], "dst": ["b"], "offset": ["x"]}, "offset holds .*must hold numbers"),
         ({"src": ["a"], "dst": ["a"], "offset": [1.0]}, "self-loop"),
         ({"src": [], "dst": [], "offset": []}, "holds no measurements"),
@@ -79,6 +80,19 @@ def test_a_file_that_claims_too_many_rows(tmp_path):
     parquet.write_table(pa.table({"src": column, "dst": column, "offset": column}), path)
     with pytest.raises(DataFileError, match="claims 12000000 rows in"):
         gnnsync.read(path)
+
+
+def test_a_long_name_that_is_repeated_takes_its_room_once(tmp_path):
+    rows, name = 20_000, "n" * 100_000
+    path = tmp_path / "names.parquet"
+    table = {"src": [name] * rows, "dst": [f"n{i}" for i in range(rows)], "offset": [0.5] * rows}
+    text = pa.array(table["src"][:1]).dictionary_encode().take(pa.array([0] * rows))
+    parquet.write_table(pa.table(table | {"src": text}), path)
+    before = pa.default_memory_pool().max_memory()
+    graph = gnnsync.read(path)
+    assert graph.num_edges == rows
+    assert graph.names[0] == name
+    assert pa.default_memory_pool().max_memory() < max(before, 100 << 20)
 
 
 def test_names_of_several_kinds_become_text():

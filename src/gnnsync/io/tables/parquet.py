@@ -68,14 +68,18 @@ def _check_types(source: Source, fields: Mapping[str, Any]) -> list[str]:
     # As above.
     import pyarrow as pa
 
+    numbers = (
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_boolean,
+        pa.types.is_decimal,
+    )
     text = []
     for title, field in fields.items():
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if pa.types.is_string(kind) or pa.types.is_large_string(kind):
             text.append(title)
-        elif not (
-            pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-        ):
+        elif not any(is_kind(kind) for is_kind in numbers):
             raise source.error(f"column {shorten(title)} is {kind}: must be numbers or text")
     return text
 
