@@ -17,6 +17,7 @@ from gnnsync.errors import (
     check_whole_array,
     first_line,
     one_line,
+    printable,
 )
 
 
@@ -122,3 +123,18 @@ def test_messages_of_several_lines():
     assert one_line(error) == "first line second"
     assert one_line("a\nb", "; ") == "a; b"
     assert first_line(ValueError()) == one_line(ValueError()) == "ValueError"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain é 字", "plain é 字"),
+        ("a\x1b[31mred", r"a\x1b[31mred"),
+        ("a\x07\x9b1m", r"a\x07\x9b1m"),
+        ("right\u202eleft", r"right\u202eleft"),
+        ("\ud800", r"\ud800"),
+    ],
+)
+def test_text_cannot_control_a_terminal(text, shown):
+    assert printable(text) == shown
+    assert one_line(text) == shown

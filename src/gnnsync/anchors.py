@@ -21,6 +21,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.io.input.numbers import parse_number
 from gnnsync.io.input.source import Source, shorten
 from gnnsync.io.nodes.anchor_file import read_anchor_file
+from gnnsync.io.tables.cells import plain_cell
 from gnnsync.typing import FloatArray
 from gnnsync.units import RADIANS, Unit, find_unit
 
@@ -98,11 +99,12 @@ class FileAnchors:
         number = {str(name): i for i, name in enumerate(graph.names)}
         known = np.full((graph.num_nodes, k), np.nan)
         for line, name, angles in read_anchor_file(source, k):
-            if name not in number:
+            node = number.get(plain_cell(name), number.get(name))
+            if node is None:
                 raise source.error(
                     f"no node is called {shorten(name)}: use a name of the measurements", line
                 )
-            if not _state(known[number[name]], unit.to_radians(angles)):
+            if not _state(known[node], unit.to_radians(angles)):
                 raise source.error(f"another angle for {shorten(name)}: remove one of them", line)
         return known
 

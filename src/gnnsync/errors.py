@@ -138,9 +138,23 @@ def first_line(error: BaseException) -> str:
 
 
 def one_line(message: object, separator: str = " ") -> str:
-    """A message of several lines joined into one."""
+    """A message of several lines joined into one, fit for a terminal."""
     lines = [" ".join(line.split()) for line in str(message).splitlines()]
-    return separator.join(line for line in lines if line) or type(message).__name__
+    joined = separator.join(line for line in lines if line)
+    return printable(joined) or type(message).__name__
+
+
+def printable(value: object) -> str:
+    r"""The text with escapes such as \\x1b for characters that would control a terminal.
+
+    These are control characters, marks of the direction of writing, and unpaired surrogates.
+    """
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(
+        mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in text
+    )
 
 
 def _numbers(name: str, value: ArrayLike) -> NDArray[Any]:

@@ -38,6 +38,7 @@ def read(
     trust: str | None = None,
     columns: Columns | None = None,
     encoding: str | None = None,
+    keep_names: bool = False,
     progress: Progress | None = None,
 ) -> MeasurementGraph:
     """Read a measurement graph.
@@ -56,6 +57,8 @@ def read(
         columns: titles of the columns of a table, where they are not known ones:
             {"src": "node_a", "dst": "node_b", "offset": "delta"}. A title may be a number from 1.
         encoding: of a text file, such as `latin-1`; by default UTF-8, or UTF-16 with its mark.
+        keep_names: read names such as `'=1+1` as they are; by default an apostrophe before what
+            a spreadsheet would run is left out, as `write` puts it there.
         progress: called with (bytes read, bytes in total) while a text format is read.
 
     Raises:
@@ -78,7 +81,7 @@ def read(
     elif kind == "parquet":
         graph = read_parquet(source, given, named)
     else:
-        graph = read_table(source, given, named)
+        graph = read_table(source, given, named, keep_names=keep_names)
     return trust_edges(graph, trust)
 
 
@@ -89,6 +92,7 @@ def write(
     format: str | None = None,
     unit: str | Unit | None = None,
     degrees: bool = False,
+    keep_names: bool = False,
 ) -> None:
     """Write a measurement graph in the format of the file's ending, atomically.
 
@@ -101,6 +105,8 @@ def write(
         format: csv, tsv, g2o, npz, mtx or parquet; by default the file's ending.
         unit: of the offsets in the file: `radians` (default), `degrees` or `turns`.
         degrees: the same as `unit="degrees"`.
+        keep_names: in `.csv` and `.tsv`, write names that a spreadsheet would run as they are; by
+            default with an apostrophe in front, which `read` leaves out.
     """
     source = Source(path)
     kind, written = file_format(source, format), input_unit(unit, degrees) or RADIANS
@@ -116,7 +122,8 @@ def write(
         elif kind == "parquet":
             write_parquet(table_columns(graph, written), handle)
         else:
-            write_table(graph, handle, "\t" if kind == "tsv" else ",", written)
+            mark = "\t" if kind == "tsv" else ","
+            write_table(graph, handle, mark, written, keep_names=keep_names)
 
 
 def check_g2o_unit(source: Source, unit: Unit | None) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.files import atomic_output
+from gnnsync.io.tables.cells import guard_cell
 from gnnsync.io.tables.parquet import write_parquet
 from gnnsync.solution import Solution, plain_name
 from gnnsync.solution.table import Table, edge_table, node_table
@@ -43,6 +44,7 @@ def write_solution(
     *,
     unit: str | Unit = RADIANS,
     summary: dict[str, Any] | None = None,
+    keep_names: bool = False,
 ) -> None:
     """Write node, angle(s), component and, if the method estimates it, the node's confidence.
 
@@ -54,12 +56,14 @@ def write_solution(
         path: `.csv`, `.parquet`, `.json` or `.npz`.
         unit: of the angles and residuals in the file.
         summary: figures to add to a `.json` file.
+        keep_names: in `.csv`, write names that a spreadsheet would run as they are, see
+            `gnnsync.io.tables.cells`.
     """
     ending, unit = check_ending(path), find_unit(unit)
     angles = unit.angles(solution.angles)
     with atomic_output(path, "wb" if ending in (".npz", ".parquet") else "w") as handle:
         if ending == ".csv":
-            write_angles(graph, solution, handle, unit=unit)
+            write_angles(graph, solution, handle, unit=unit, keep_names=keep_names)
         elif ending == ".parquet":
             write_parquet(node_table(graph, solution, unit), handle)
         elif ending == ".json":
@@ -88,19 +92,30 @@ def write_solution(
 
 
 def write_angles(
-    graph: MeasurementGraph, solution: Solution, handle: TextIO, *, unit: Unit = RADIANS
+    graph: MeasurementGraph,
+    solution: Solution,
+    handle: TextIO,
+    *,
+    unit: Unit = RADIANS,
+    keep_names: bool = False,
 ) -> None:
     """Write CSV lines node, angle (angle_1 to angle_k if k > 1), component, confidence, deviation.
 
     The last two columns (deviation_1 to deviation_k if k > 1) are present if the method
     estimates them; a cell is empty where they are unknown.
     """
-    write_csv(node_table(graph, solution, unit), handle)
+    write_csv(node_table(graph, solution, unit), handle, keep_names=keep_names)
 
 
-def write_csv(table: Table, handle: TextIO) -> None:
-    """Write a table with its titles; a cell is empty where a number is unknown."""
+def write_csv(table: Table, handle: TextIO, *, keep_names: bool = False) -> None:
+    """Write a table with its titles; a cell is empty where a number is unknown.
+
+    Text that a spreadsheet would run gets an apostrophe in front, unless `keep_names`.
+    """
     columns = [known_or(values, "") for values in table.values()]
+    for place, values in enumerate(table.values()):
+        if values.dtype.kind == "O" and not keep_names:
+            columns[place] = list(map(guard_cell, columns[place]))
     writer = csv.writer(handle, lineterminator="\n")
     writer.writerow(table)
     writer.writerows(zip(*columns, strict=True))
@@ -131,6 +146,7 @@ def write_edges(
     path: str | os.PathLike[str],
     *,
     unit: str | Unit = RADIANS,
+    keep_names: bool = False,
 ) -> None:
     """Write the measurements as CSV, or Parquet by the file's ending; see `edge_table`.
 
@@ -142,7 +158,7 @@ def write_edges(
         if ending == ".parquet":
             write_parquet(table, handle)
         else:
-            write_csv(table, handle)
+            write_csv(table, handle, keep_names=keep_names)
 
 
 def name_array(graph: MeasurementGraph) -> NDArray[Any]:

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from gnnsync.angles import TWO_PI, wrap
-from gnnsync.errors import ParameterError, check_integer
+from gnnsync.errors import ParameterError, check_integer, printable
 from gnnsync.graph import MeasurementGraph
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 from gnnsync.units import RADIANS, Unit
@@ -115,8 +115,9 @@ class Conflicts:
         """One line per cycle, with angles in `unit`."""
         verdict = "believed" if self.confidence >= BELIEVED else "rejected"
         known = f"{self.confidence:.3g} ({verdict})"
+        ends = " - ".join(map(printable, self.ends))
         lines = [
-            f"measurement {self.edge}, {self.ends[0]} - {self.ends[1]}: offset "
+            f"measurement {self.edge}, {ends}: offset "
             f"{unit.format(self.offset, 4)}, confidence "
             f"{'unknown' if np.isnan(self.confidence) else known}"
         ]
@@ -374,7 +375,7 @@ def _line(cycle: Cycle, unit: Unit) -> str:
 
 def _way(cycle: Cycle) -> str:
     """Nodes of a path, shortened; with trusted measurements in it, the others by number."""
-    nodes, half = [str(name) for name in cycle.nodes], _MOST_NAMED // 2
+    nodes, half = [printable(name) for name in cycle.nodes], _MOST_NAMED // 2
     if len(nodes) > _MOST_NAMED:
         nodes = [*nodes[:half], "…", *nodes[-half:]]
     text = f"{' → '.join(nodes)} ({_count(len(cycle.edges), 'measurement')}"

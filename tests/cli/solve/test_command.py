@@ -319,3 +319,32 @@ def test_wrong_options_of_the_page(exact, tmp_path, monkeypatch, capsys, options
     assert main([exact[1], *options]) == 2
     assert words in capsys.readouterr().err
     assert sorted(os.listdir()) == before
+
+
+WILD = "x\x1b[2J\x1b]0;title\x07"
+
+
+def test_names_cannot_control_the_terminal(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    lines = [f"{WILD},b,0.5", "b,c,0.5", f"c,{WILD},2", f"{WILD},d,1", "d,c,1"]
+    path.write_text("\n".join(lines))
+    shown = r"x\x1b[2J\x1b]0;title\x07"
+    between, explain = ["--between", f"{WILD},b"], ["--explain", f"{WILD},b"]
+    assert main([str(path), *between, *explain]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count(shown) >= 3
+    assert "\x1b" not in printed.out + printed.err
+    path.write_text(f"{WILD},{WILD},1\n")
+    assert main([str(path)]) == 2
+    assert main([str(path), "--columns", f"src={WILD}"]) == 2
+    assert main([str(tmp_path / f"{WILD}.csv")]) == 2
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def test_names_are_kept_in_output_on_request(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("=1+1,b,0.5\n")
+    arguments = [str(tmp_path / "a.csv"), "--output", "-"]
+    assert main(arguments) == 0
+    assert "'=1+1," in capsys.readouterr().out
+    assert main([*arguments, "--keep-names"]) == 0
+    assert "\n=1+1," in capsys.readouterr().out

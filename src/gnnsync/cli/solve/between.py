@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gnnsync.angles import wrap
+from gnnsync.errors import printable
 from gnnsync.graph import MeasurementGraph
 from gnnsync.solution import Solution, plain_name
 from gnnsync.units import UNITS
@@ -44,7 +45,7 @@ def _difference(graph: MeasurementGraph, solution: Solution, one: int, two: int)
 
 
 def _line(one: dict[str, Any], unit_name: str) -> str:
-    ends = " - ".join(map(str, one["nodes"]))
+    ends = " - ".join(map(printable, one["nodes"]))
     if one["difference"] is None:
         return f"{ends}: in different components, not comparable"
     parts = []

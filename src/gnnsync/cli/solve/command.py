@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +18,13 @@ from gnnsync.cli.solve.options import check_outputs, known_angles, output_unit, 
 from gnnsync.cli.solve.poses import solve_pose_file
 from gnnsync.cli.solve.summary import summary_text
 from gnnsync.cli.terminal.errors import exit_code
-from gnnsync.cli.terminal.progress import messages_on_stderr, print_summary, reading, working
+from gnnsync.cli.terminal.progress import (
+    messages_on_stderr,
+    print_summary,
+    print_table,
+    reading,
+    working,
+)
 from gnnsync.errors import ParameterError, check_choice
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io import read, read_poses, write_edges, write_solution
@@ -76,6 +81,7 @@ def _solve(arguments: argparse.Namespace) -> None:
             trust=arguments.trust,
             columns=parse_columns(arguments.columns) if arguments.columns else None,
             encoding=arguments.encoding,
+            keep_names=arguments.keep_names,
             progress=progress,
         )
     seconds_read = time.perf_counter() - start
@@ -114,13 +120,16 @@ def _write(
     solution: Solution,
     summary: dict[str, Any],
 ) -> None:
-    unit = output_unit(arguments)
+    unit, keep_names = output_unit(arguments), arguments.keep_names
     if arguments.edges:
-        write_edges(graph, solution, arguments.edges, unit=unit)
+        write_edges(graph, solution, arguments.edges, unit=unit, keep_names=keep_names)
     if arguments.output == STDIN:
-        write_angles(graph, solution, sys.stdout, unit=unit)
+        options: dict[str, Any] = {"unit": unit, "keep_names": keep_names}
+        print_table(lambda handle: write_angles(graph, solution, handle, **options))
     elif arguments.output:
-        write_solution(graph, solution, arguments.output, unit=unit, summary=summary)
+        write_solution(
+            graph, solution, arguments.output, unit=unit, summary=summary, keep_names=keep_names
+        )
 
 
 def _coordinates(arguments: argparse.Namespace, graph: MeasurementGraph) -> FloatArray | None:

@@ -124,6 +124,12 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write residual and confidence of each edge as CSV, or as .parquet",
     )
+    add(
+        "--keep-names",
+        action="store_true",
+        help="read and write node names in CSV as they are; by default one that a spreadsheet "
+        "would run (=1+1) is written with an apostrophe in front, and read without it",
+    )
     add("--plot", metavar="FILE", help="write a figure of the solution to .png, .pdf or .svg")
     add(
         "--html",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from gnnsync.cli.solve.explain import find_edge
 from gnnsync.cli.solve.options import output_unit
-from gnnsync.cli.terminal.progress import print_summary, reading, working
+from gnnsync.cli.terminal.progress import print_summary, print_table, reading, working
 from gnnsync.io import read_poses, write_pose_edges, write_pose_solution
 from gnnsync.io.figure_file import write_figure
 from gnnsync.io.files import write_text
@@ -82,7 +81,7 @@ def _write(
     if arguments.edges:
         write_pose_edges(graph, solution, arguments.edges, unit=unit)
     if arguments.output == STDIN:
-        write_pose_table(graph, solution, sys.stdout, unit=unit)
+        print_table(lambda handle: write_pose_table(graph, solution, handle, unit=unit))
     elif arguments.output:
         rejected = arguments.rejected or "keep"
         write_pose_solution(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gnnsync.cli.solve.between import between_lines
+from gnnsync.errors import printable
 from gnnsync.solution import NODE_TOLERANCE, SURE
 from gnnsync.units import UNITS
 
@@ -104,7 +105,7 @@ def _worst_lines(summary: dict[str, Any]) -> list[str]:
         return []
     rows = [
         (
-            f"{edge['src']} - {edge['dst']}",
+            f"{printable(edge['src'])} - {printable(edge['dst'])}",
             f"offset {angle_text(edge['offset'], summary)}",
             f"residual {angle_text(edge['residual'], summary)}",
             f"confidence {_probability_text(edge['confidence'])}",

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
 import logging
 import sys
 import time
 import warnings
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO
 
 from gnnsync.cli.terminal.time_left import progress_text
-from gnnsync.errors import one_line
+from gnnsync.errors import one_line, printable
 from gnnsync.io.input.source import STDIN, Progress
 from gnnsync.work import LONG_SECONDS, Work, watched
 
@@ -30,6 +31,16 @@ def print_summary(
     """
     text = json.dumps(summary) if arguments.json else "\n\n".join(paragraphs)
     print(text, file=sys.stderr if arguments.output == STDIN else sys.stdout)
+
+
+def print_table(write: Callable[[TextIO], None]) -> None:
+    """Let `write` write a table to standard output; in a terminal, names cannot control it."""
+    if not sys.stdout.isatty():
+        write(sys.stdout)
+        return
+    table = io.StringIO()
+    write(table)
+    print("\n".join(map(printable, table.getvalue().split("\n"))), end="")
 
 
 @contextlib.contextmanager
@@ -86,7 +97,8 @@ def _timed(title: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     if not sys.stderr.isatty():
-        print(f"{title}: {time.perf_counter() - start:.2f} s", file=sys.stderr, flush=True)
+        seconds = time.perf_counter() - start
+        print(f"{printable(title)}: {seconds:.2f} s", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
@@ -98,7 +110,7 @@ def _bar(title: str) -> Iterator[Any]:
     # Only a terminal needs it, and Rich takes 0.1 s to import.
     from gnnsync.cli.terminal.bar import Bar
 
-    with Bar(title) as bar:
+    with Bar(printable(title)) as bar:
         yield bar
 
 
@@ -107,7 +119,7 @@ def messages_on_stderr() -> Iterator[None]:
     """Send warnings and log messages of the package to standard error, one line each."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(logging.WARNING)
-    handler.setFormatter(logging.Formatter("warning: %(message)s"))
+    handler.setFormatter(_OneLine("warning: %(message)s"))
     logger = logging.getLogger("gnnsync")
     logger.addHandler(handler)
     propagate, logger.propagate = logger.propagate, False
@@ -119,6 +131,14 @@ def messages_on_stderr() -> Iterator[None]:
     finally:
         logger.removeHandler(handler)
         logger.propagate = propagate
+
+
+class _OneLine(logging.Formatter):
+    """Messages in one line each, fit for a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The message, with escapes for what would control a terminal."""
+        return one_line(super().format(record))
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

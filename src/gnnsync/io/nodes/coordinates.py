@@ -9,6 +9,7 @@ import numpy as np
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.input.source import Source, shorten
 from gnnsync.io.nodes.anchor_file import read_anchor_file
+from gnnsync.io.tables.cells import plain_cell
 from gnnsync.typing import FloatArray
 
 
@@ -25,7 +26,7 @@ def read_coordinates(path: str | os.PathLike[str], graph: MeasurementGraph) -> F
     number = {str(name): i for i, name in enumerate(graph.names)}
     places = np.full((graph.num_nodes, 2), np.nan)
     for line, name, place in read_anchor_file(source, 2, "coordinate"):
-        node = number.get(name)
+        node = number.get(plain_cell(name), number.get(name))
         if node is None:
             continue
         if np.isfinite(places[node]).any() and not np.array_equal(places[node], place):

@@ -15,6 +15,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.io.input.numbers import number_problem
 from gnnsync.io.input.offsets import offset_radians
 from gnnsync.io.input.source import Source, shorten
+from gnnsync.io.tables.cells import guard_cell, plain_cell
 from gnnsync.io.tables.layout import Layout, find_layout
 from gnnsync.io.tables.titles import Columns
 from gnnsync.typing import BoolArray, FloatArray, IntArray
@@ -30,7 +31,11 @@ TRUE, FALSE = ("1", "true", "yes"), ("0", "false", "no")
 
 
 def read_table(
-    source: Source, unit: Unit | None = None, columns: Columns | None = None
+    source: Source,
+    unit: Unit | None = None,
+    columns: Columns | None = None,
+    *,
+    keep_names: bool = False,
 ) -> MeasurementGraph:
     """Read lines `src,dst,offset[,weight]`: theta[src] - theta[dst] = offset.
 
@@ -44,8 +49,9 @@ def read_table(
         source: the file.
         unit: of the offsets; None if it is not stated.
         columns: titles of columns, where they are not those of `gnnsync.io.tables.titles.ALIASES`.
+        keep_names: leave apostrophes before names that a spreadsheet would run.
     """
-    table = _Table(columns or {})
+    table = _Table(columns or {}, keep_names)
     for first_line, lines in source.blocks():
         table.add(source, first_line, lines)
     if not table.offset:
@@ -68,13 +74,21 @@ def read_table(
 
 
 def write_table(
-    graph: MeasurementGraph, handle: TextIO, delimiter: str = ",", unit: Unit = RADIANS
+    graph: MeasurementGraph,
+    handle: TextIO,
+    delimiter: str = ",",
+    unit: Unit = RADIANS,
+    *,
+    keep_names: bool = False,
 ) -> None:
     """Write `src,dst,offset[,weight][,group][,trusted]` with a header.
 
-    Numbers keep all their digits. The format has no true angles.
+    Numbers keep all their digits. The format has no true angles. Names that a spreadsheet would
+    run get an apostrophe in front, unless `keep_names`.
     """
     columns = table_columns(graph, unit)
+    if not keep_names and not all(isinstance(name, int) for name in graph.names):
+        columns |= {side: list(map(guard_cell, columns[side])) for side in ("src", "dst")}
     # A line that begins with # is a comment, unless it is within quotes.
     quoted = any(map(_is_comment, columns["src"]))
     writer = csv.writer(
@@ -137,6 +151,7 @@ class _Table:
     """The columns read so far; the layout is determined by the first line."""
 
     columns: Columns
+    keep_names: bool = False
     layout: Layout | None = None
     comment: str = ""
     commas: bool = False
@@ -169,7 +184,7 @@ class _Table:
             column = list(zip(*filled, strict=True))
             if len(column) != self.layout.width:
                 raise ValueError
-            src, dst = (list(map(str.strip, column[place[name]])) for name in ("src", "dst"))
+            src, dst = (self._names(column[place[name]]) for name in ("src", "dst"))
             numbers = {
                 name: self._numbers(column[place[name]]) for name in _NUMBERS if name in place
             }
@@ -201,6 +216,11 @@ class _Table:
                 self.comment = line.lstrip()[len(COMMENT) :]
             kept.append("")
         return kept
+
+    def _names(self, texts: tuple[str, ...]) -> list[str]:
+        names = list(map(str.strip, texts))
+        guarded = not self.keep_names and "'" in "".join(names)
+        return list(map(plain_cell, names)) if guarded else names
 
     def _numbers(self, texts: tuple[str, ...]) -> FloatArray:
         """A column of numbers, with decimal points or, if the separator is none, commas."""
