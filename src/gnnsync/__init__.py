@@ -16,6 +16,7 @@ from gnnsync.solve import solve, solve_poses
 if TYPE_CHECKING:
     from gnnsync.graph import MeasurementGraph
     from gnnsync.io import as_graph, read, read_poses, write, write_poses
+    from gnnsync.methods.robust.second_set import find_second_set
     from gnnsync.pose_graph import PoseGraph, PoseSolution
     from gnnsync.solution import Solution
 
@@ -28,6 +29,7 @@ __all__ = [
     "Solution",
     "__version__",
     "as_graph",
+    "find_second_set",
     "read",
     "read_poses",
     "solve",
@@ -42,6 +44,7 @@ _HOMES = {
     "PoseSolution": "gnnsync.pose_graph",
     "Solution": "gnnsync.solution",
     "as_graph": "gnnsync.io",
+    "find_second_set": "gnnsync.methods.robust.second_set",
     "read": "gnnsync.io",
     "read_poses": "gnnsync.io",
     "write": "gnnsync.io",

@@ -46,7 +46,7 @@ def solve(
             a file with lines node,angle. In the unit of the offsets.
         start: an earlier `Solution`, whose nodes are found by name, or angles (n, k) in radians:
             the method begins with them (gpm, irls, transync, gnc, belief) or compares them with
-            its own (auto). Other methods refuse it.
+            its own (auto, gnc_angles). Other methods refuse it.
         time_limit: seconds after which the method returns the best angles it has; its
             `stop_reason` says so.
         columns: titles of the columns of a table, where they are not known ones.

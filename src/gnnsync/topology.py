@@ -283,6 +283,12 @@ def _preorder(order: IntArray, parent: IntArray) -> tuple[IntArray, IntArray]:
     return np.array(size), np.array(number)
 
 
+def numbered_by_appearance(labels: NDArray[np.int32] | IntArray) -> IntArray:
+    """The same classes as `labels` (n,), numbered from 0 by their first appearance."""
+    _, first, place = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[place]
+
+
 def component_labels(edge_index: IntArray, num_nodes: int) -> NDArray[np.int32]:
     """Connected component (n,) of each node of the graph with edges `edge_index` (2, m)."""
     ones = np.ones(edge_index.shape[1])

@@ -11,6 +11,7 @@ from gnnsync.methods import METHODS
 from gnnsync.methods.warm_start import as_start
 from gnnsync.metrics import angular_mse
 from gnnsync.solve import method_names
+from tests.methods.pose_chains import laps
 
 WARM = [name for name, kind in METHODS.items() if kind.takes_start]
 
@@ -22,7 +23,7 @@ def network(seed=0, eta=0.3, n=150, p=0.15, k=1):
 
 
 def test_these_methods_take_a_start():
-    assert {"gpm", "irls", "transync", "gnc", "belief", "auto"} <= set(WARM)
+    assert {"gpm", "irls", "transync", "gnc", "gnc_angles", "belief", "auto"} == set(WARM)
 
 
 @pytest.mark.parametrize("name", WARM)
@@ -47,8 +48,9 @@ def test_the_method_really_begins_there(name):
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in WARM])
 def test_other_methods_refuse_it(name):
     graph = network(n=10, p=0.6)
-    with pytest.raises(ParameterError, match=f"start = .*left out with {name}; gpm, irls"):
+    with pytest.raises(ParameterError, match=f"start = .*left out with {name}; ") as error:
         gnnsync.solve(graph, name, start=graph.angles)
+    assert all(warm in str(error.value).split("; ")[1] for warm in WARM)
 
 
 def test_learned_methods_refuse_it():
@@ -69,6 +71,17 @@ def test_edges_are_added_and_nodes_are_found_by_name():
     second = gnnsync.solve(larger, "gpm", start=first)
     assert np.abs(larger.residual(start[:, 0])).max() < 1e-9  # also that of the new nodes
     assert circular_distance(second.angles, start).max() < 1e-5
+
+
+@pytest.mark.parametrize("name", ["auto", "gnc_angles"])
+def test_on_a_pose_graph_the_start_competes_by_its_evidence(name):
+    graph, _ = laps(noise=0.2, closures=100, false=300, seed=4)
+    cold = gnnsync.solve(graph, name)
+    warm = gnnsync.solve(graph, name, start=graph.angles)
+    assert warm.diagnostics["evidence"] > cold.diagnostics["evidence"]
+    assert angular_mse(warm.angles, graph.angles) < 0.5 * angular_mse(cold.angles, graph.angles)
+    again = gnnsync.solve(graph, name, start=warm)
+    assert again.diagnostics["evidence"] >= warm.diagnostics["evidence"] - 1.0
 
 
 def test_components_take_their_own_part():

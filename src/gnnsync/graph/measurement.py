@@ -23,7 +23,13 @@ from gnnsync.errors import (
 )
 from gnnsync.graph.conversion import EDGE_FIELDS, as_networkx, as_pyg, fields_of_pyg, stored_entries
 from gnnsync.graph.joining import joined_fields, listed_names
-from gnnsync.topology import Triangles, component_labels, distinct, find_triangles
+from gnnsync.topology import (
+    Triangles,
+    component_labels,
+    distinct,
+    find_triangles,
+    numbered_by_appearance,
+)
 from gnnsync.topology import bridges as find_bridges
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
@@ -300,8 +306,7 @@ class MeasurementGraph:
     def components(self) -> IntArray:
         """Connected component (n,) of each node, numbered by first appearance."""
         labels = component_labels(self.edge_index, self.num_nodes)
-        _, first, label = np.unique(labels, return_index=True, return_inverse=True)
-        return _read_only(np.argsort(np.argsort(first))[label])
+        return _read_only(numbered_by_appearance(labels))
 
     @property
     def num_components(self) -> int:

@@ -161,7 +161,7 @@ class Auto(ClassicalMethod):
     def estimate_from(
         self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray
     ) -> Estimate:
-        """The same with angles (n, k) as a further candidate; pose graphs need none."""
+        """The same with angles (n, k) as a further candidate, or start on a pose graph."""
         return self.estimate(graph, k, rng, start)
 
     def estimate(
@@ -176,7 +176,7 @@ class Auto(ClassicalMethod):
             return tree_estimate(graph, k)
         if k == 1 and self._uses("closures") and is_pose_graph(graph):
             with stage("closures"):
-                return GNCAngles().estimate(graph, 1, rng)
+                return GNCAngles().estimate(graph, 1, rng, start)
         certificate, likely = None, search_costs(graph, k, extended=False)
         plan(likely)
         if graph.num_edges > LARGE_GRAPH_EDGES:

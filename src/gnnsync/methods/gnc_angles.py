@@ -79,6 +79,7 @@ class GNCAngles(ClassicalMethod):
 
     name = "gnc_angles"
     stops_early = True
+    takes_start = True
 
     max_iterations: int = 25
 
@@ -86,7 +87,19 @@ class GNCAngles(ClassicalMethod):
         """Ranges of the parameters."""
         check_integer("max_iterations", self.max_iterations, 1)
 
-    def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
+    def estimate_from(
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray
+    ) -> Estimate:
+        """The same with angles (n, 1) as a further start, which competes by its evidence."""
+        return self.estimate(graph, k, rng, start)
+
+    def estimate(
+        self,
+        graph: MeasurementGraph,
+        k: int,
+        rng: np.random.Generator,
+        start: FloatArray | None = None,
+    ) -> Estimate:
         """Angles (n,), with the noise of both kinds of edges in the diagnostics."""
         if graph.num_nodes > _MANY_NODES and graph.num_edges > _DENSE * graph.num_nodes:
             raise GraphError(
@@ -98,7 +111,7 @@ class GNCAngles(ClassicalMethod):
             angles = _final_angles(problem, problem.start(), graph.edge_weight)
             confidence = np.ones(graph.num_edges)
             return Estimate(angles, stop_reason="no closures", edge_confidence=confidence)
-        fits = self._ranked_fits(problem, rng)
+        fits = self._ranked_fits(problem, rng, start)
         fit = fits[0]
         weight = believed_weight(problem, (fit.probability > 0.5).astype(float))
         angles = _final_angles(problem, fit.angles, graph.edge_weight * weight)
@@ -121,9 +134,19 @@ class GNCAngles(ClassicalMethod):
             },
         )
 
-    def _ranked_fits(self, problem: ClosureProblem, rng: np.random.Generator) -> list[ClosureFit]:
+    def _ranked_fits(
+        self, problem: ClosureProblem, rng: np.random.Generator, start: FloatArray | None
+    ) -> list[ClosureFit]:
         """Fits from all starts, with equal and stated weights, by falling evidence."""
-        fits = sorted(self._fits(problem, rng), key=_evidence, reverse=True)
+        fits = list(self._fits(problem, rng))
+        if start is not None and not time_is_up():
+            angles = start.reshape(-1)
+            given = self._fit(problem, angles, _fitting(problem, angles), fits[0].scales)
+            # The evidence of the same verdicts counts once.
+            believed = given.probability > 0.5
+            if not any(np.array_equal(believed, fit.probability > 0.5) for fit in fits):
+                fits.append(given)
+        fits = sorted(fits, key=_evidence, reverse=True)
         if time_is_up():
             return fits
         rough, best = fits[0], self._again(problem, fits[0])

@@ -17,7 +17,9 @@ def check_takes_start(method: Method) -> None:
     """Refuse a method that would not use initial angles."""
     if not getattr(method, "takes_start", False):
         name = getattr(method, "name", "") or type(method).__name__
-        allowed = f"left out with {name}; gpm, irls, transync, gnc, belief and auto use it"
+        allowed = (
+            f"left out with {name}; gpm, irls, transync, gnc, gnc_angles, belief and auto use it"
+        )
         raise ParameterError("start", "given", allowed)
 
 

@@ -26,22 +26,23 @@ def mixed(share: float, eta: float, seed: int, n: int = 120, sigma: float = 0.05
 @pytest.mark.parametrize("seed", range(3))
 def test_a_second_set_is_found_and_the_edges_it_explains_are_counted(seed: int) -> None:
     graph = mixed(0.5, 0.1, seed)
-    found = find_second_set(graph, gnnsync.solve(graph), np.random.default_rng(0))
+    found = find_second_set(gnnsync.solve(graph))
     assert found is not None
     assert found.explained == pytest.approx(0.9, abs=0.05)
     assert found.second == pytest.approx(0.45, abs=0.07)
+    assert str(found) == f"k = 2 explains {found.explained:.0%} of the edges"
+    assert gnnsync.find_second_set is find_second_set
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.3, 0.7])
 @pytest.mark.parametrize("seed", range(3))
 def test_outliers_are_no_second_set(eta: float, seed: int) -> None:
     graph = mixed(0.0, eta, seed)
-    assert find_second_set(graph, gnnsync.solve(graph), np.random.default_rng(0)) is None
+    assert find_second_set(gnnsync.solve(graph)) is None
 
 
 def test_trees_and_solutions_of_several_sets_are_not_examined() -> None:
     tree = MeasurementGraph([[0, 1], [1, 2]], [0.1, 0.2], 3)
-    rng = np.random.default_rng(0)
-    assert find_second_set(tree, gnnsync.solve(tree), rng) is None
+    assert find_second_set(gnnsync.solve(tree)) is None
     graph = mixed(0.5, 0.1, 0)
-    assert find_second_set(graph, gnnsync.solve(graph, k=2), rng) is None
+    assert find_second_set(gnnsync.solve(graph, k=2)) is None

@@ -100,7 +100,7 @@ def _solve(arguments: argparse.Namespace) -> None:
     summary = {"file": arguments.file, "method": arguments.method}
     figures = summarize(graph, solution) | {"between": differences(graph, solution, pairs)}
     summary |= in_unit(figures, unit, ANGLE_FIGURES)
-    second = find_second_set(graph, solution, np.random.default_rng(arguments.seed))
+    second = find_second_set(solution, graph, seed=arguments.seed)
     summary["second_set"] = None if second is None else asdict(second)
     summary["trusted"] = int(graph.edge_trusted.sum())
     summary["anchors"] = int(solution.diagnostics.get("anchors", 0))

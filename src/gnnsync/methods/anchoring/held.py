@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gnnsync.anchors import Anchors, GivenAnchors, anchored
 from gnnsync.angles import reduce_angle
@@ -21,8 +22,8 @@ from gnnsync.methods.anchoring.contraction import REFERENCE, contract
 from gnnsync.methods.anchoring.contradiction import Contradiction, find_contradictions
 from gnnsync.methods.base import Method
 from gnnsync.solution import Solution
-from gnnsync.topology import component_labels
-from gnnsync.typing import FloatArray
+from gnnsync.topology import component_labels, numbered_by_appearance
+from gnnsync.typing import FloatArray, IntArray
 from gnnsync.units import RADIANS, Unit
 
 # Gauss-Newton steps that move the neighbours of anchors of k > 1 groups, and their accuracy.
@@ -155,8 +156,7 @@ def _contracted(
         precision[small.edges, 0] = own
         changes["edge_precision"] = precision
         changes["node_deviation"] = np.sqrt(variance)[small.node, None]
-    kept = ("converged", "iterations", "stop_reason", "diagnostics")
-    return plain.replace(**changes, **{name: getattr(found, name) for name in kept})
+    return plain.replace(**changes, **_ending(found))
 
 
 def _joined(
@@ -178,11 +178,20 @@ def _joined(
         if np.isfinite(column).any():
             believed = np.nan_to_num(confidence, nan=1.0) * (own.edge_group == group)
             angles[:, group] = _fitted(graph, column, angles[:, group], believed)
-    kept = ("converged", "iterations", "stop_reason", "diagnostics", "node_confidence")
-    fitted = Solution.from_angles(graph, angles, edge_confidence=confidence)
-    return fitted.replace(
-        **{name: getattr(found, name) for name in kept}, node_deviation=found.node_deviation
+    return Solution.from_angles(
+        graph,
+        angles,
+        edge_confidence=confidence,
+        node_confidence=found.node_confidence,
+        node_deviation=found.node_deviation,
+        **_ending(found),
     )
+
+
+def _ending(found: Solution) -> dict[str, Any]:
+    """How the method ended, for a solution made from that of another graph."""
+    kept = ("converged", "iterations", "stop_reason", "diagnostics")
+    return {name: getattr(found, name) for name in kept}
 
 
 def _star(known: FloatArray) -> list[tuple[int, int, float]]:
@@ -234,13 +243,12 @@ def _fitted(
     return reduce_angle(np.where(held, known, reduced[small.node]))
 
 
-def _merged(graph: MeasurementGraph, held: Any) -> Any:
+def _merged(graph: MeasurementGraph, held: NDArray[np.bool_] | np.bool_) -> IntArray:
     """Components (n,), of which those with anchors are one, numbered by first appearance."""
     label = graph.components.copy()
     fixed = np.unique(label[held])
     label[np.isin(label, fixed)] = fixed[0]
-    _, first, place = np.unique(label, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[place]
+    return numbered_by_appearance(label)
 
 
 def _all_contradictions(

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import io
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from gnnsync.plots.page.self_contained import (
+    image_address,
+    script_json,
+    script_text,
+    self_contained,
+)
 from gnnsync.typing import FloatArray, IntArray
 
 # Most rows of a table: a page of two such tables has a few megabytes and opens at once.
@@ -87,33 +89,22 @@ def html_page(
         tables: of nodes and edges.
         command: what made the page.
     """
-    files = resources.files(__package__)
-    script = files.joinpath("page.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    pictures = "\n".join(_picture(name, figure) for name, figure in figures.items())
     made = f"<p>Made by <code>{html.escape(command)}</code></p>" if command else ""
     parts = {
-        "POLICY": f"sha256-{digest}",
-        "HEADING": html.escape(title),
-        "STYLE": files.joinpath("page.css").read_text(encoding="utf-8"),
         "SUMMARY": html.escape(summary),
         "COMMAND": made,
-        "FIGURES": pictures,
-        "TABLES": _json([table.content() for table in tables]),
-        "SCRIPT": script,
+        "FIGURES": "\n".join(_picture(name, figure) for name, figure in figures.items()),
+        "TABLES": script_json([table.content() for table in tables]),
     }
-    # Split once: a placeholder within a part stays what it is.
-    pieces = files.joinpath("page.html").read_text(encoding="utf-8").split("@@")
-    return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
+    return self_contained(__package__, title, script_text(__package__, "page"), parts)
 
 
 def _picture(name: str, figure: Figure) -> str:
     """A figure as an image within the page."""
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=_DPI)
-    image = base64.b64encode(stream.getvalue()).decode()
     text = html.escape(name, quote=True)
-    return f'<img alt="{text}" title="{text}" src="data:image/png;base64,{image}">'
+    return f'<img alt="{text}" title="{text}" src="{image_address(stream.getvalue())}">'
 
 
 def _plain(value: Any) -> Any:
@@ -125,11 +116,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return None if math.isnan(value) else float(f"{value:.6g}")
     return str(value)
-
-
-def _json(content: Any) -> str:
-    """JSON in which nothing can end the script element that holds it."""
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
-    for mark in "&<>":
-        text = text.replace(mark, f"\\u{ord(mark):04x}")
-    return text

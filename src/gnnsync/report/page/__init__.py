@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib import resources
 from typing import Any
 
 import pandas as pd
 
+from gnnsync.plots.page.self_contained import script_json, script_text, self_contained
 from gnnsync.report import naming
 from gnnsync.report.aggregation import (
     LABEL,
@@ -51,20 +47,9 @@ def page(collection: Collection, heading: str, gallery: Gallery | None = None) -
     Names and values from the results are embedded as JSON and inserted as text, never as markup.
     The content security policy allows only the page's own script, identified by its SHA-256 hash.
     """
-    files = resources.files(__package__)
-    parts = [files.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
-    script = '"use strict";\n(() => {\n' + "".join(parts) + "})();\n"
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    texts = {
-        "HASH": f"sha256-{digest}",
-        "TITLE": html.escape(heading),
-        "STYLE": files.joinpath("page.css").read_text(encoding="utf-8"),
-        "DATA": _embedded(page_data(collection, gallery or Gallery())),
-        "SCRIPT": script,
-    }
-    # Split once, so that a placeholder inside one part is not replaced by another part.
-    pieces = files.joinpath("page.html").read_text(encoding="utf-8").split("@@")
-    return "".join(texts[p] if i % 2 else p for i, p in enumerate(pieces))
+    script = '"use strict";\n(() => {\n' + script_text(__package__, *_SCRIPTS) + "})();\n"
+    data = script_json(page_data(collection, gallery or Gallery()))
+    return self_contained(__package__, heading, script, {"DATA": data})
 
 
 def page_data(collection: Collection, gallery: Gallery | None = None) -> dict[str, Any]:
@@ -214,9 +199,3 @@ def _key(value: Any) -> Any:
 def _numbers(values: pd.Series) -> list[float | None]:
     """Numbers rounded to six significant digits, to keep the page small; None for NaN."""
     return [None if math.isnan(v) else float(f"{v:.6g}") for v in values.astype(float)]
-
-
-def _embedded(content: dict[str, Any]) -> str:
-    """JSON escaped so that it cannot close the script element that holds it."""
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

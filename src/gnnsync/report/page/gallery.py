@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gnnsync.plots.page.self_contained import image_address
 from gnnsync.report.figures import Saved
 from gnnsync.report.tables import Table
 
@@ -40,7 +40,7 @@ class Gallery:
                     "set": _set(saved.files[0], folder),
                     "files": _links(saved.files, folder),
                     "panels": _links(saved.panels, folder),
-                    "preview": _data_uri(saved.preview) if room >= 0 else None,
+                    "preview": image_address(saved.preview) if room >= 0 else None,
                 }
             )
         return cls(shown, [_table(table, paths, folder) for table, paths in tables])
@@ -70,7 +70,3 @@ def _set(path: Path, folder: Path) -> str:
 
 def _links(paths: Sequence[Path], folder: Path) -> list[str]:
     return [path.relative_to(folder).as_posix() for path in paths]
-
-
-def _data_uri(picture: bytes) -> str:
-    return "data:image/png;base64," + base64.b64encode(picture).decode()
