@@ -29,6 +29,7 @@ PAPER = {
     "ablation_k1": 3 * 4 * 3 * 10 * 4,
     "ablation_k2": 3 * 4 * 3 * 8 * 5,
     "features_k1": 3 * 4 * 3 * 9 * 7,
+    "features_k2": 3 * 4 * 3 * 8 * 4,
     "linear_k2": 3 * 4 * 3 * 8 * 10,
     "refined_k1": 3 * 4 * 3 * 10 * 9,
     "refined_k2": 3 * 4 * 3 * 8 * (3 + 3),
