@@ -13,7 +13,7 @@ def run(name, *arguments):
 
 
 def test_every_example_is_tested():
-    tested = {"clock_synchronization", "patch_stitching", "pose_graph"}
+    tested = {"clock_synchronization", "patch_stitching", "pose_graph", "pyg_encoder"}
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested
 
 
@@ -34,6 +34,14 @@ def test_pose_graph():
     odometry, solution = run("pose_graph")
     assert solution < 2.0
     assert solution < odometry / 2
+
+
+def test_pyg_encoder(capsys):
+    errors = run("pyg_encoder")
+    assert set(errors) == {"features", "GCNConv", "DirGNNConv(GATConv)"}
+    # All angles equal would have about 4: both networks have learned from the measurements.
+    assert max(errors.values()) < 0.3
+    assert "angles_GCNConv=[120, 1]" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

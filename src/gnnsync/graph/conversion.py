@@ -31,23 +31,45 @@ def stored_entries(matrix: Any) -> sp.coo_array:
     return matrix.tocoo()
 
 
-def fields_of_pyg(data: Data) -> dict[str, Any]:
-    """Fields of the graph of a PyTorch Geometric `Data` as made by `as_pyg`."""
+def fields_of_pyg(data: Data, offset: str = "edge_attr") -> dict[str, Any]:
+    """Fields of the graph of a PyTorch Geometric `Data`.
+
+    Args:
+        data: with `edge_index` (2, m), the offsets (m,) or (m, 1) in radians, and if there are any
+            `edge_weight`, `edge_trusted`, `edge_group` and, as true angles, a real `y` (n,) or
+            (n, k).
+        offset: name of the attribute that holds the offsets.
+    """
 
     def numpy(name: str) -> Any:
         value = getattr(data, name, None)
         return None if value is None else value.detach().cpu().numpy()
 
-    offset = numpy("edge_attr") if hasattr(data, "edge_attr") else None
-    if offset is None:
-        raise GraphError("data.edge_attr is missing: it must hold the offsets, shape (m,)")
+    edges, values, truth = numpy("edge_index"), numpy(offset), numpy("y")
+    if edges is None:
+        raise GraphError("data.edge_index is missing: it must hold the edges, shape (2, m)")
+    if values is None:
+        raise GraphError(
+            f"data.{offset} is missing: it must hold the offsets, shape (m,); "
+            "offset='NAME' names another attribute"
+        )
+    if values.ndim > 1 and values.size != len(values):
+        raise GraphError(
+            f"data.{offset} has shape {values.shape}: must be one offset per edge; "
+            "offset='NAME' names another attribute"
+        )
+    if truth is not None and truth.dtype.kind in "iub":
+        raise GraphError(
+            f"data.y has type {truth.dtype}, as class labels have: it must hold the true angles as "
+            "real numbers; remove it if it does not"
+        )
     return {
-        "edge_index": numpy("edge_index"),
-        "offset": offset.reshape(-1),
+        "edge_index": edges,
+        "offset": values.reshape(-1),
         "num_nodes": int(data.num_nodes or 0),
         "weight": numpy("edge_weight"),
         "trusted": numpy("edge_trusted"),
-        "angles": numpy("y"),
+        "angles": truth,
         "group": numpy("edge_group"),
         "node_names": getattr(data, "node_names", None),
     }

@@ -187,9 +187,13 @@ class MeasurementGraph:
         return cls(index, coo.data, matrix.shape[0], **options)
 
     @classmethod
-    def from_pyg(cls, data: Data) -> MeasurementGraph:
-        """Build from a PyTorch Geometric `Data` as written by `to_pyg`."""
-        return cls(**fields_of_pyg(data))
+    def from_pyg(cls, data: Data, offset: str = "edge_attr") -> MeasurementGraph:
+        """Build from a PyTorch Geometric `Data` as written by `to_pyg`.
+
+        `offset` names the attribute that holds the offsets, (m,) or (m, 1) in radians. A `Batch` of
+        several graphs becomes one graph with several components.
+        """
+        return cls(**fields_of_pyg(data, offset))
 
     # --- conversion --------------------------------------------------------------------------
 
