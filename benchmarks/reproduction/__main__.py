@@ -18,7 +18,7 @@ from benchmarks.reproduction.store import Store  # noqa: E402
 from benchmarks.reproduction.study import BY_NAME, FOLDER, PAGE, PROTOCOLS, ROOT  # noqa: E402
 from benchmarks.reproduction.timing import clock, in_words, seconds  # noqa: E402
 from gnnsync.errors import GnnsyncError  # noqa: E402
-from gnnsync.experiments.composing import hydra_configs  # noqa: E402
+from gnnsync.experiments.config.composing import hydra_configs  # noqa: E402
 from gnnsync.experiments.exit_codes import BAD_INPUT  # noqa: E402
 
 _INTERRUPTED = 130

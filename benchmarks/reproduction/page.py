@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.reproduction.claims import CLAIMS, NOT_RUN, VERDICTS, Claim, Finding
+from benchmarks.reproduction.claims import CLAIMS, NOT_RUN, USUAL, VERDICTS, Claim, Finding
 from benchmarks.reproduction.evidence import Evidence
 from benchmarks.reproduction.figures import figures, write_figures, write_maps
 from benchmarks.reproduction.sections import SECTIONS, Section
 from benchmarks.reproduction.store import Store
 from benchmarks.reproduction.study import BY_NAME, PARTS, PROTOCOLS
-from benchmarks.reproduction.tables import markdown, tables
+from benchmarks.reproduction.tables import escaped, markdown, tables
 from gnnsync.io.files import write_text
 
 Found = tuple[Claim, dict[str, Finding]]
@@ -66,8 +66,10 @@ _CLAIMS = """\
 ## Verdicts
 
 {count} claims of the text, in our words. A verdict is computed from the rows by a function of
-`benchmarks/reproduction/claims/`, by the criterion stated with it; `not run yet` means that the
-cells are not finished. {counts}
+`benchmarks/reproduction/claims/`. Unless another criterion is stated with it, {usual}. A cell is
+one data set: graph, angles, density p and noise level η. `not run yet` means that cells are missing.
+
+{counts}
 """
 
 _THEORY = """\
@@ -87,7 +89,7 @@ def page_text(store: Store) -> str:
         _INTRODUCTION,
         _state(store),
         _HOW.format(example=_example(store)),
-        _CLAIMS.format(count=len(CLAIMS), counts=_counts(findings)),
+        _CLAIMS.format(count=len(CLAIMS), usual=USUAL, counts=_counts(findings)),
         *_verdicts(findings),
         _THEORY,
         "## Figures and tables\n\nNumbered in the order of the paper's source.\n",
@@ -157,16 +159,11 @@ def _verdicts(findings: list[Found]) -> Iterator[str]:
     )
     yield markdown(table) + "\n"
     for claim, found in findings:
-        lines = [
-            f"### {claim.name}\n",
-            f"{claim.where}. {claim.text}",
-            f"Criterion: {claim.criterion}.\n",
-        ]
+        criterion = f" Criterion: {claim.criterion}." if claim.criterion else ""
+        lines = [f"### {claim.name}\n", escaped(f"{claim.where}. {claim.text}{criterion}\n")]
         for protocol, finding in found.items():
-            figures_text = "" if finding.verdict == NOT_RUN else f" {finding.figures}"
-            lines.append(
-                f"- `{protocol}`: **{finding.verdict}**.{figures_text}".replace("_", r"\_")
-            )
+            behind = "" if finding.verdict == NOT_RUN else f" {finding.figures}"
+            lines.append(escaped(f"- `{protocol}`: **{finding.verdict}**.{behind}"))
         yield "\n".join(lines) + "\n"
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from omegaconf import OmegaConf
 
 from benchmarks.reproduction.study import Part
-from gnnsync.experiments.hashing import SCIENCE, computing
+from gnnsync.experiments.job.hashing import SCIENCE, computing
 from gnnsync.experiments.sweep.command import Command
 from gnnsync.experiments.sweep.plan import Job, Plan
 from gnnsync.results.files import reproducing
@@ -81,6 +81,7 @@ class PlannedPart:
             for name, key in VALUES.items():
                 value = given.get(key, OmegaConf.select(self._first, key))
                 line[name] = float("nan") if value is None else float(value)
+            line["k"] = line["k"] if line["k"] == line["k"] else 1.0  # maps have one set of angles
             learned = line["method"].startswith("gnnsync")
             line |= {name: None for name in _LEARNED if not learned}
             if line["loss"] != "linear":

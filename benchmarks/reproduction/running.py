@@ -14,7 +14,7 @@ import pandas as pd
 
 from benchmarks.reproduction.naming import GRAPHS, PRIORS
 from benchmarks.reproduction.planning import PlannedPart, same_science, science
-from benchmarks.reproduction.store import KEPT, Store
+from benchmarks.reproduction.store import KEPT, RENAMED, Store
 from benchmarks.reproduction.study import ROOT, Part
 from gnnsync.io.files import write_text
 from gnnsync.results.files import RESULT, read_result
@@ -147,4 +147,6 @@ def _about(job: pd.Series, planned: PlannedPart) -> dict[str, Any]:
 def _present(row: dict[Any, Any]) -> dict[str, Any]:
     """The kept columns that a row has, as plain values."""
     found = {name: row[name] for name in KEPT if row[name] is not None and row[name] == row[name]}
-    return {name: v.item() if hasattr(v, "item") else v for name, v in found.items()}
+    return {
+        RENAMED.get(name, name): v.item() if hasattr(v, "item") else v for name, v in found.items()
+    }

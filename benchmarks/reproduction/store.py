@@ -36,7 +36,9 @@ REAL = (
     "limit_certifiable",
     "seconds_train",
 )
-KEPT = ("job_hash", "network_seed", "trial", "status", "steps", *REAL)
+KEPT = ("job_hash", "network_seed", "trial", "status", "iterations", *REAL)
+# In result rows; here `steps` are those of the network.
+RENAMED = {"iterations": "steps"}
 
 
 def _empty(*columns: str) -> pd.DataFrame:
@@ -126,7 +128,7 @@ class Store:
             "versions": json.dumps(result.get("versions", {}), sort_keys=True),
             "config": json.dumps(config, sort_keys=True, default=str),
         }
-        rows = [{name: row.get(name) for name in KEPT} for row in result["rows"]]
+        rows = [{name: row.get(RENAMED.get(name, name)) for name in KEPT} for row in result["rows"]]
         self.runs = _joined(self.runs[self.runs["job_hash"] != digest], [run])
         self.rows = _joined(self.rows[self.rows["job_hash"] != digest], rows)
 
@@ -153,7 +155,7 @@ class Store:
 def typed(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with real columns as single precision, the others as integers and text."""
     kinds = dict.fromkeys(REAL, "float32") | {"network_seed": "int32", "trial": "int16"}
-    kinds |= {"steps": "float32", "job_hash": "str", "status": "str"}
+    kinds |= {"iterations": "float32", "job_hash": "str", "status": "str"}
     return rows.astype({name: kind for name, kind in kinds.items() if name in rows})
 
 

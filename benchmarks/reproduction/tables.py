@@ -140,9 +140,13 @@ def _cell(values: pd.Series) -> str:
 
 def markdown(table: pd.DataFrame) -> str:
     """A Markdown table."""
-    head = "| " + " | ".join(map(str, table.columns)) + " |"
-    rule = "|" + "---|" * len(table.columns)
-    lines = ["| " + " | ".join(map(str, row)) + " |" for row in table.itertuples(index=False)]
-    return "\n".join(
-        [head.replace("_", r"\_"), rule, *(line.replace("_", r"\_") for line in lines)]
-    )
+    lines = [list(table.columns), *table.itertuples(index=False)]
+    texts = ["| " + " | ".join(escaped(str(value)) for value in line) + " |" for line in lines]
+    return "\n".join([texts[0], "|" + "---|" * len(table.columns), *texts[1:]])
+
+
+def escaped(text: str) -> str:
+    """The text with underscores and bars escaped, where it is no code."""
+    parts = text.split("`")
+    parts[::2] = [part.replace("_", r"\_").replace("|", r"\|") for part in parts[::2]]
+    return "`".join(parts)

@@ -16,6 +16,10 @@ VERDICTS = (HOLDS, IN_PART, FAILS, UNTESTED, NOT_RUN)
 MOST, SOME = 0.75, 0.25
 # Two errors count as equal if they differ by less than this: of the larger, and absolute.
 RELATIVE, ABSOLUTE = 0.02, 0.005
+USUAL = (
+    f"a claim holds if it is true in at least {MOST:.0%} of the cells, in part from {SOME:.0%} on; "
+    f"errors that differ by less than {RELATIVE:.0%} + {ABSOLUTE} count as equal"
+)
 
 
 @dataclass(frozen=True)
@@ -35,14 +39,14 @@ class Claim:
         where: section of the paper.
         text: the statement, in our words.
         test: what the rows say; raises `NotRunError` if they are missing.
-        criterion: when it holds.
+        criterion: when it holds, if it is no statement about most cells (`USUAL`).
     """
 
     name: str
     where: str
     text: str
-    criterion: str
     test: Callable[[Evidence], Finding]
+    criterion: str = ""
 
     def finding(self, evidence: Evidence) -> Finding:
         """What the rows say; `not run yet` if the cells are missing."""
@@ -79,7 +83,7 @@ def share_finding(cells: pd.Series, what: str, more: str = "") -> Finding:
         f"{int(own.sum())}/{len(own)} at η = {value:g}"
         for value, own in cells.groupby(eta.to_numpy())
     )
-    text = f"{what} in {int(cells.sum())} of {len(cells)} cells ({split})."
+    text = f"{what[:1].upper()}{what[1:]} in {int(cells.sum())} of {len(cells)} cells ({split})."
     return Finding(verdict_of(float(cells.mean())), f"{text} {more}".strip())
 
 
