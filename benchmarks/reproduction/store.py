@@ -41,6 +41,10 @@ KEPT = ("job_hash", "network_seed", "trial", "status", "iterations", *REAL)
 RENAMED = {"iterations": "steps"}
 
 
+_CHOICES = ("graph", "angles", "method", "loss", "steps", "features", "encoder")
+_VALUES = ("p", "eta", "k", "n", "tau")
+
+
 def _empty(*columns: str) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(dtype="str") for name in columns})
 
@@ -56,7 +60,7 @@ class Store:
     """
 
     jobs: pd.DataFrame = field(
-        default_factory=lambda: _empty("part", "protocol", "job_hash", "line")
+        default_factory=lambda: _empty("part", "protocol", "job_hash", "line", *_CHOICES, *_VALUES)
     )
     runs: pd.DataFrame = field(
         default_factory=lambda: _empty("job_hash", "seconds", "clock", "versions", "config")
