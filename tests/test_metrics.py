@@ -1,4 +1,4 @@
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -229,3 +229,15 @@ def test_set_agreement_is_that_of_the_closest_pair(rng):
     )
     assert set_agreement(np.stack([one, other], axis=1)) < 0.1
     assert np.isnan(set_agreement(one))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_mse_of_either_sign_is_that_of_the_best_signs_and_order(k):
+    rng = np.random.default_rng(k)
+    truth = rng.uniform(0, 2 * np.pi, (30, k))
+    estimate = truth[:, ::-1] + rng.normal(0, 0.3, (30, k))
+    estimate[:, 0] *= -1
+    signs = product([1, -1], repeat=k)
+    best = min(angular_mse(estimate * np.array(sign), truth) for sign in signs)
+    assert angular_mse(estimate, truth, either_sign=True) == pytest.approx(best)
+    assert angular_mse(estimate, truth) > best + 0.5

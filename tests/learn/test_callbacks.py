@@ -165,6 +165,13 @@ def test_two_progress_bars_are_refused_in_one_line(run):
         run(f"+callbacks.bar._target_={LIGHTNING}.RichProgressBar")
 
 
+@pytest.mark.parametrize(("k", "last"), [(1, True), (2, False)])
+def test_the_last_state_counts_for_one_group_only(run, k, last):
+    patience = ["callbacks.stopping.patience=1", "callbacks.stopping.last_for_one_group=true"]
+    rows, _ = run(f"data.k={k}", "optimizer.lr=100", "method.eval_every=1", *patience)
+    assert {row["status"] for row in rows} == ({"finished"} if last else {"stopped"})
+
+
 def test_no_callbacks_give_the_last_parameters_and_no_stopping(run, tmp_path):
     rows, _ = run("trainer.max_steps=30", "callbacks=none")
     assert [row["status"] for row in rows] == ["finished", "finished"]

@@ -28,6 +28,12 @@ def test_method_features_are_the_angles_of_the_method_with_mean_pi(k, make_graph
     assert found.max() < 2 * np.pi
 
 
+def test_features_that_are_not_centred_are_as_the_method_returns_them(make_graph):
+    graph = make_graph(2)
+    found = MethodFeatures(SpectralRN(), centred=False)(graph, 2, seed=5)
+    np.testing.assert_array_equal(found, SpectralRN()(graph, 2).angles)
+
+
 def test_random_features():
     for columns, width in ((None, 2), (5, 5)):
         features = RandomFeatures(columns)

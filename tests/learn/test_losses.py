@@ -5,7 +5,7 @@ import torch
 from gnnsync import MeasurementGraph, metrics
 from gnnsync.errors import GraphError, ParameterError
 from gnnsync.learn.batch import ReplicaBatch
-from gnnsync.learn.losses import CycleLoss, LinearLoss, UpsetLoss, replica_residual
+from gnnsync.learn.losses import CycleLoss, DefaultLoss, LinearLoss, UpsetLoss, replica_residual
 from tests.oracles import dense as oracle
 
 LOSSES = {
@@ -13,6 +13,23 @@ LOSSES = {
     "mean": (UpsetLoss("mean"), lambda r, d: oracle.upset_loss(r, d, "mean")),
     "cycle": (CycleLoss(), oracle.cycle_loss),
     "cycle with variance": (CycleLoss(0.7), lambda r, d: oracle.cycle_loss(r, d, 0.7)),
+    "cycle over all": (
+        CycleLoss(average="all"),
+        lambda r, d: oracle.cycle_loss(r, d, average="all"),
+    ),
+    "default, cycle": (
+        DefaultLoss("cycle", "frobenius", 0.3, average="all"),
+        lambda r, d: (
+            oracle.upset_loss(r, d, "frobenius")
+            if r.shape[1] == 1
+            else oracle.cycle_loss(r, d, 0.3, "all")
+        ),
+    ),
+    "default, sum": (
+        DefaultLoss("sum"),
+        lambda r, d: oracle.upset_loss(r, d) + (r.shape[1] > 1) * oracle.cycle_loss(r, d),
+    ),
+    "default": (DefaultLoss(), oracle.upset_loss),
     "linear": (
         LinearLoss(0.4, "frobenius"),
         lambda r, d: oracle.cycle_loss(r, d) + 0.4 * oracle.upset_loss(r, d, "frobenius"),

@@ -31,6 +31,15 @@ def test_an_equal_loss_is_no_improvement():
     assert progress.num_running == 0
 
 
+def test_the_last_state_is_kept_if_asked_for():
+    progress = ReplicaProgress(2, 1, keep_last=True)
+    for losses in ([1.0, 1.0], [2.0, 1.0], [3.0, NAN], [4.0, 0.5]):
+        improved = progress.record(torch.tensor(losses), torch.tensor(losses))
+    assert improved == [0]
+    assert progress.best_step == [4, 2]
+    assert progress.status() == [Status.FINISHED, Status.DIVERGED]
+
+
 @pytest.mark.parametrize("bad", [INF, -INF, NAN])
 @pytest.mark.parametrize("where", ["train", "evaluation"])
 def test_a_loss_that_is_not_finite_ends_one_replica(bad, where):

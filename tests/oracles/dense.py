@@ -74,8 +74,12 @@ def assignment(per_group: Tensor, d: Dense) -> Tensor:
     return torch.maximum(g, g.T)
 
 
-def cycle_loss(r: Tensor, d: Dense, variance_weight: float = 0.0) -> Tensor:
-    """Mean over groups of the mean over ordered triples (i, j, q) that close a triangle."""
+def cycle_loss(r: Tensor, d: Dense, variance_weight: float = 0.0, average: str = "group") -> Tensor:
+    """Mean over groups of the mean over ordered triples (i, j, q) that close a triangle.
+
+    The released code divides by the number of all closed triples (`average="all"`), and subtracts
+    the mean over groups of the unbiased variance of the entries of Ã⁽ˡ⁾.
+    """
     per_group = residuals(r, d)
     g = assignment(per_group, d)
     weighted = reweighted_offsets(per_group.min(dim=0).values, d)
@@ -84,13 +88,16 @@ def cycle_loss(r: Tensor, d: Dense, variance_weight: float = 0.0) -> Tensor:
     inconsistency = torch.minimum(torch.remainder(s, TWO_PI), torch.remainder(-s, TWO_PI))
     loss = torch.zeros((), dtype=r.dtype)
     k = r.shape[1]
+    measured = g >= 0
+    closed = measured[:, :, None] & measured[None, :, :] & measured.T[:, None, :]
     for group in range(k):
         own = g == group
         inside = own[:, :, None] & own[None, :, :] & own.T[:, None, :]
         if inside.any():
-            loss = loss + inconsistency[inside].mean() / k
-    if variance_weight:
-        loss = loss - variance_weight * weighted[d.mask > 0].var(unbiased=False)
+            number = (closed if average == "all" else inside).sum()
+            loss = loss + inconsistency[inside].sum() / (k * number)
+        if variance_weight and own.any():
+            loss = loss - variance_weight * a[own].var(unbiased=True) / k
     return loss
 
 

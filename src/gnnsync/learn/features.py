@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from gnnsync.angles import circular_mean, reduce_angle
-from gnnsync.errors import GraphError, check_integer
+from gnnsync.errors import GraphError, check_bool, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.methods import Method
@@ -38,16 +38,18 @@ class MethodFeatures:
 
     Only differences of angles mean anything, and the network sees the angles themselves: each set
     is rotated to circular mean π, which neither the order of the nodes nor the method's arbitrary
-    choice of rotation can change. The method runs once per graph, with a seed of its own: trials
-    share its answer.
+    choice of rotation can change; with `centred=False` it stays as the method returns it. The method
+    runs once per graph, with a seed of its own: trials share its answer.
     """
 
     method: Method
     seed: int = 0
+    centred: bool = True
     per_trial = False
 
     def __post_init__(self) -> None:
         check_integer("seed", self.seed, 0)
+        check_bool("centred", self.centred)
 
     def width(self, k: int) -> int:
         """One column per group."""
@@ -56,6 +58,8 @@ class MethodFeatures:
     def __call__(self, graph: MeasurementGraph, k: int, seed: int) -> FloatArray:
         """Angles (n, k)."""
         angles = self.method(graph, k, seed=self.seed).angles
+        if not self.centred:
+            return angles
         return reduce_angle(angles - circular_mean(angles, axis=0) + np.pi)
 
 

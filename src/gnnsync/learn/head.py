@@ -7,8 +7,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from gnnsync.learn.replicas import xavier
+from gnnsync.errors import check_choice
+from gnnsync.learn.replicas import uniform, xavier
 from gnnsync.learn.squash import squash
+
+
+HEAD_STARTS = ("xavier", "linear")
 
 
 class Head(nn.Module):
@@ -39,16 +43,32 @@ class AngleHead(Head):
     .. math:: r^{(0)}_{i,l} = 2\pi\,\mathrm{sigmoid}(z_{i,l} \cdot a^{(l)} + b_l)
 
     Shapes: Z (R, n, k, e) → r⁽⁰⁾ (R, n, k); a is (R, k, e, 1) and b is (R, k).
+
+    `start` is how a and b are drawn: `xavier`, a by Xavier's rule and b = 0; `linear`, both uniform
+    in ±1/√e, the start of `torch.nn.Linear`, which the released code leaves as it is.
     """
 
-    def __init__(self, replicas: int, groups: int, embedding: int, gain: float = 1.414) -> None:
+    def __init__(
+        self,
+        replicas: int,
+        groups: int,
+        embedding: int,
+        gain: float = 1.414,
+        start: str = "xavier",
+    ) -> None:
         super().__init__()
         self.gain = gain
+        self.start = check_choice("head_start", start, HEAD_STARTS)
         self.vector = nn.Parameter(torch.empty(replicas, groups, embedding, 1))
         self.bias = nn.Parameter(torch.zeros(replicas, 1, groups))
 
     def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
-        """Xavier vectors, zero bias."""
+        """Vectors and bias as `start` says."""
+        if self.start == "linear":
+            bound = self.vector.shape[2] ** -0.5
+            uniform(self.vector, generators, bound)
+            uniform(self.bias, generators, bound)
+            return
         xavier(self.vector, generators, self.gain)
         nn.init.zeros_(self.bias)
 

@@ -75,6 +75,11 @@ class SyncModule(LightningModule):
         self._evaluation: Tensor | None = None
 
     @property
+    def groups(self) -> int:
+        """k."""
+        return self.head.vector.shape[1]
+
+    @property
     def budget(self) -> int | None:
         """Optimizer steps of the whole run; None if only time or a callback ends it.
 

@@ -31,10 +31,14 @@ class ReplicaProgress:
     Args:
         replicas: R.
         patience: steps without a lower evaluation loss until a replica stops; None never stops it.
+        keep_last: every finite step counts as an improvement, so that the last state is kept.
     """
 
-    def __init__(self, replicas: int, patience: int | None = None) -> None:
+    def __init__(
+        self, replicas: int, patience: int | None = None, *, keep_last: bool = False
+    ) -> None:
         self.patience = patience
+        self.keep_last = keep_last
         self.step = 0
         self.best_loss = [math.inf] * replicas
         self.best_step = [0] * replicas
@@ -68,7 +72,7 @@ class ReplicaProgress:
             if not (fine and math.isfinite(loss)):
                 self.diverged[r] = True
                 self.stopped_at[r] = self.step
-            elif evaluation is not None and loss < self.best_loss[r]:
+            elif self.keep_last or (evaluation is not None and loss < self.best_loss[r]):
                 self.best_loss[r], self.best_step[r] = loss, self.step
                 improved.append(r)
             elif self.step - self.best_step[r] >= patience:

@@ -27,7 +27,11 @@ def replica_generators(seeds: Sequence[int]) -> list[torch.Generator]:
 def xavier(parameter: Tensor, generators: Sequence[torch.Generator], gain: float) -> None:
     """Fill (R, ..., fan_in, fan_out) with Xavier uniform values, replica r from generator r."""
     fan_in, fan_out = parameter.shape[-2:]
-    bound = gain * sqrt(6.0 / (fan_in + fan_out))
+    uniform(parameter, generators, gain * sqrt(6.0 / (fan_in + fan_out)))
+
+
+def uniform(parameter: Tensor, generators: Sequence[torch.Generator], bound: float) -> None:
+    """Fill (R, ...) with uniform values in ±bound, replica r from generator r."""
     with torch.no_grad():
         for row, generator in zip(parameter, generators, strict=True):
             row.copy_((2 * torch.rand(row.shape, generator=generator) - 1) * bound)

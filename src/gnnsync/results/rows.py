@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import math
 import platform
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,9 +44,19 @@ _PACKAGES = ("gnnsync", "torch", "pytorch_lightning", "numpy", "scipy", "torch_g
 
 
 def result_rows(
-    outcome: Outcome, data: Networks, *, job_hash: str, sweep: str, label: Label
+    outcome: Outcome,
+    data: Networks,
+    *,
+    job_hash: str,
+    sweep: str,
+    label: Label,
+    either_sign: bool = False,
 ) -> list[dict[str, Any]]:
-    """Metrics of every replica beside what identifies it: method, variant, data and seeds."""
+    """Metrics of every replica beside what identifies it: method, variant, data and seeds.
+
+    `either_sign` scores angles or their negatives, see `angular_mse`.
+    """
+    mse = partial(angular_mse, either_sign=either_sign)
     described = {f"data.{name}": value for name, value in data.describe().items()}
     count = len(outcome.replicas)
     limits = [_limits(graph) for graph in data.graphs]
@@ -77,13 +88,13 @@ def result_rows(
                 row["set_agreement_true"] = set_agreement(graph.angles)
         if graph.angles is not None:
             trivial = Trivial()(graph, data.k).angles
-            row["mse"] = angular_mse(solution.angles, graph.angles)
+            row["mse"] = mse(solution.angles, graph.angles)
             row["geodesic_mse"] = geodesic_mse(solution.angles, graph.angles)
-            row["mse_trivial"] = angular_mse(trivial, graph.angles)
+            row["mse_trivial"] = mse(trivial, graph.angles)
             starts = {"mse_features": replica.features, "mse_untrained": replica.untrained}
             for name, angles in starts.items():
                 if angles is not None and np.isfinite(angles).all():
-                    row[name] = angular_mse(angles, graph.angles)
+                    row[name] = mse(angles, graph.angles)
         rows.append({name: _plain(value) for name, value in row.items()})
     return rows
 

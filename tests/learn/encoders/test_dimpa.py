@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 
+from gnnsync.errors import ParameterError
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.encoders import DIMPA
 from gnnsync.learn.encoders.dimpa import source_target_matrices
@@ -24,6 +25,35 @@ def attached(make_batch):
         return encoder, batch
 
     return make
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_contiguous_slices_cut_source_and_target_side_by_side(k, attached):
+    encoder, batch = attached(k, width=4)
+    x = torch.randn(4, batch.num_nodes, 3, dtype=torch.float64)
+    own = encoder(x, batch).unflatten(-1, (2, 4))
+    encoder.slices = "contiguous"
+    side_by_side = torch.cat([own[:, :, :, side].flatten(2) for side in range(2)], dim=2)
+    sliced = encoder(x, batch)
+    torch.testing.assert_close(sliced, side_by_side.unflatten(-1, (k, 8)))
+    vector = torch.randn(4, k, 8, 1, dtype=torch.float64)
+    torch.testing.assert_close(
+        encoder.scores(x, vector, batch), torch.einsum("rnke,rkeo->rnk", sliced, vector)
+    )
+
+
+def test_the_head_starts_as_it_is_told():
+    for start, bound in (("xavier", 1.414 * (6 / 17) ** 0.5), ("linear", 0.25)):
+        head = DIMPA(50, 1, 2, head_start=start).head(50, 2)
+        head.reset_parameters(replica_generators(range(50)))
+        assert 0.95 * bound < head.vector.abs().max() < bound
+        # torch.nn.Linear draws its bias from the same interval as its weights.
+        assert head.bias.abs().max() == 0 if start == "xavier" else head.bias.abs().max() > 0.2
+        assert head.bias.abs().max() < bound
+    reference = torch.nn.Linear(16, 1)
+    assert reference.weight.abs().max() < 0.25
+    with pytest.raises(ParameterError, match="head_start"):
+        DIMPA(1, 1, 1, head_start="zero")
 
 
 @pytest.mark.parametrize("hops", [0, 1, 2, 3])

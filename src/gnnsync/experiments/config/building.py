@@ -60,6 +60,7 @@ class Settings:
     checkpoint_every: int
     figures: bool
     threads: int
+    either_sign: bool
     output_dir: Path
     sweep: str
 
@@ -80,6 +81,7 @@ class Settings:
             checkpoint_every=check_integer("checkpoint_every", cfg.checkpoint_every, 0),
             figures=check_bool("figures", cfg.figures),
             threads=check_integer("threads", cfg.threads, 1),
+            either_sign=check_bool("either_sign", cfg.either_sign),
             output_dir=Path(str(cfg.output_dir)),
             sweep=sweep_name(cfg.sweep),
         )

@@ -19,7 +19,7 @@ from gnnsync.experiments.paths import sweep_name
 from gnnsync.methods import METHODS
 
 # Keys of the config that decide what a job computes.
-SCIENCE = ("data", "method", "trials", "seed", "fit", "ckpt")
+SCIENCE = ("data", "method", "trials", "seed", "fit", "ckpt", "either_sign")
 
 # Callbacks that only watch: they change no result, and do not enter the hash. All others do, such
 # as EarlyStopping and Timer, which end a training.
@@ -84,6 +84,8 @@ def science_hash(plain: dict[str, Any]) -> str:
     """The same hash, from the resolved values of the keys in `SCIENCE`."""
     science = {key: _comparable(plain[key]) for key in SCIENCE}
     science["method"] = computing(science["method"])
+    if not science["either_sign"]:  # a job that scores angles as they are has the hash of old
+        del science["either_sign"]
     science["files"] = [_digest(science.pop("ckpt")), _digest(science["data"].pop("path", None))]
     text = json.dumps(science, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -139,7 +139,12 @@ class _Job:
             write_text(directory / CONFIG, OmegaConf.to_yaml(OmegaConf.create(self.config)))
             outcome = solve_replicas(self.method, data, settings, directory, loggers)
             rows = result_rows(
-                outcome, data, job_hash=self.digest, sweep=settings.sweep, label=label
+                outcome,
+                data,
+                job_hash=self.digest,
+                sweep=settings.sweep,
+                label=label,
+                either_sign=settings.either_sign,
             )
             first = outcome.replicas[0]
             found = data.reconstruct(first.network, first.solution)

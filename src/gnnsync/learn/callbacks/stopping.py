@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytorch_lightning import LightningModule, Trainer
 
-from gnnsync.errors import check_integer
+from gnnsync.errors import check_bool, check_integer
 from gnnsync.learn.callbacks.base import InnerStep, ReplicaCallback
 from gnnsync.learn.progress import ReplicaProgress
 
@@ -25,19 +25,24 @@ class ReplicaStopping(ReplicaCallback):
     Args:
         patience: optimizer steps without a lower evaluation loss until a replica stops; None
             trains until the budget is spent.
+        last_for_one_group: for k = 1 keep the last state and stop no replica but one that diverged.
+            A slip of the released code: for k = 1 it evaluates the input features instead of the
+            network, a constant, and an equal loss counts as an improvement.
     """
 
-    def __init__(self, patience: int | None = 200) -> None:
+    def __init__(self, patience: int | None = 200, last_for_one_group: bool = False) -> None:
         if patience is not None:
             check_integer("patience", patience, 1)
         self.patience = patience
+        self.last_for_one_group = check_bool("last_for_one_group", last_for_one_group)
         self.progress = ReplicaProgress(0, patience)
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Start the bookkeeping."""
         if stage == "fit":
             module: Any = pl_module
-            self.progress = ReplicaProgress(module.replicas, self.patience)
+            keep_last = self.last_for_one_group and module.groups == 1
+            self.progress = ReplicaProgress(module.replicas, self.patience, keep_last=keep_last)
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """A resumed run whose replicas have all stopped takes no further step."""

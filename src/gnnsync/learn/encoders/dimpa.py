@@ -10,12 +10,16 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 
-from gnnsync.errors import check_integer, check_real
+from gnnsync.errors import check_choice, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.encoders.base import Encoder
+from gnnsync.learn.head import HEAD_STARTS, AngleHead, Head, group_scores
 from gnnsync.learn.operators import Propagation, evaluate_polynomial, polynomial_adjoint
 from gnnsync.learn.replicas import ReplicaDropout, ReplicaLinear
+
+
+SLICES = ("own", "contiguous")
 
 
 class DIMPA(Encoder):
@@ -27,8 +31,11 @@ class DIMPA(Encoder):
         A_s = \tilde D^{-1} (A + \tau I),
 
     with A the offsets as edge weights, and Z_t the same on :math:`A^\top` with its own weights.
-    Source and target are two channels of one computation. Each of the k groups gets its own
-    `width` source and `width` target columns, so e = 2·width.
+    Source and target are two channels of one computation. Each of the k groups gets e = 2·width
+    columns of [Z_s, Z_t]: with `slices="own"` its own `width` source and `width` target columns;
+    with `slices="contiguous"` columns e·l to e·(l + 1) for group l, as the paper writes and the
+    released code does, so that for k = 2 one group has only source, the other only target columns.
+    `head_start` is how the head's vector and bias are drawn, see `AngleHead`.
 
     Shapes: X (R, n, in) → Z (R, n, k, 2·width).
     """
@@ -42,8 +49,12 @@ class DIMPA(Encoder):
         hops: int = 2,
         tau: float = 0.5,
         dropout: float = 0.5,
+        slices: str = "own",
+        head_start: str = "xavier",
     ) -> None:
         super().__init__()
+        self.slices = check_choice("slices", slices, SLICES)
+        self.head_start = check_choice("head_start", head_start, HEAD_STARTS)
         self.width = check_integer("width", width, 1)
         self.hops = check_integer("hops", hops, 0)
         self.tau = check_real("tau", tau, 0, open_low=True)
@@ -53,6 +64,10 @@ class DIMPA(Encoder):
         self.second = ReplicaLinear(replicas, 2, hidden, hidden)
         self.dropout = ReplicaDropout(dropout)
         self.hop_weight = nn.Parameter(torch.ones(replicas, 2, hops + 1, 1, 1))
+
+    def head(self, replicas: int, groups: int) -> Head:
+        """A squashed score, drawn as `head_start` says."""
+        return AngleHead(replicas, groups, self.embedding, start=self.head_start)
 
     def propagation(self, batch: ReplicaBatch) -> Propagation:
         """A_s and A_t of every graph."""
@@ -78,11 +93,15 @@ class DIMPA(Encoder):
         wide = weight.transpose(2, 3).flatten(3)
         terms = torch.bmm(hidden.flatten(0, 1), wide.flatten(0, 1)).view(replicas, 2, n, -1)
         mixed = self.propagation(batch).polynomial(terms, self.hops + 1)
+        if self._contiguous:
+            return mixed.transpose(2, 3).reshape(replicas, n, self.groups, self.embedding)
         mixed = mixed.unflatten(-1, (self.groups, self.width)).permute(0, 1, 3, 4, 2, 5)
         return mixed.reshape(replicas, n, self.groups, self.embedding)
 
     def scores(self, x: Tensor, vector: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, in), (R, k, 2·width, 1) → (R, n, k)."""
+        if self._contiguous:
+            return group_scores(self(x, batch), vector)
         shape = torch.Size((len(x), 2, x.shape[1], self.groups * self.width))
         mask = self.dropout.mask(shape, x.dtype, x.device)
         return _MixedPathScores.apply(
@@ -95,9 +114,14 @@ class DIMPA(Encoder):
             self.propagation(batch),
         )
 
+    @property
+    def _contiguous(self) -> bool:
+        """Whether columns are sliced without regard to source and target; k = 1 has one slice."""
+        return self.slices == "contiguous" and self.groups > 1
+
     def extra_repr(self) -> str:
         """Parameters."""
-        return f"width={self.width}, hops={self.hops}, tau={self.tau:g}"
+        return f"width={self.width}, hops={self.hops}, tau={self.tau:g}, slices={self.slices}"
 
 
 class _MixedPathScores(torch.autograd.Function):

@@ -4,6 +4,7 @@ from gnnsync.learn.losses.calibrated import Calibrated
 from gnnsync.learn.losses.combined import LinearLoss
 from gnnsync.learn.losses.consistency import ConsistencyLoss
 from gnnsync.learn.losses.cycle import CycleLoss
+from gnnsync.learn.losses.default import DefaultLoss
 from gnnsync.learn.losses.residual import replica_residual
 from gnnsync.learn.losses.robust import RobustLoss
 from gnnsync.learn.losses.upset import UpsetLoss
@@ -12,6 +13,7 @@ __all__ = [
     "Calibrated",
     "ConsistencyLoss",
     "CycleLoss",
+    "DefaultLoss",
     "LinearLoss",
     "RobustLoss",
     "UpsetLoss",

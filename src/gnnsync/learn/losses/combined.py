@@ -25,11 +25,12 @@ class LinearLoss(nn.Module):
         norm: str = "mean",
         variance_weight: float = 0.0,
         max_triangles: int | None = None,
+        average: str = "group",
     ) -> None:
         super().__init__()
         self.tau = check_real("tau", tau, 0)
         self.upset = UpsetLoss(norm)
-        self.cycle = CycleLoss(variance_weight, max_triangles)
+        self.cycle = CycleLoss(variance_weight, max_triangles, average)
 
     def forward(self, angles: Tensor, batch: ReplicaBatch) -> Tensor:
         """(R, n, k) → (R,)."""

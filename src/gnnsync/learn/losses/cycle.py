@@ -10,10 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from gnnsync.angles import TWO_PI
-from gnnsync.errors import check_integer, check_real
+from gnnsync.errors import check_choice, check_integer, check_real
 from gnnsync.learn.batch import ReplicaBatch, Walks
 from gnnsync.learn.losses.residual import replica_residual
 
+AVERAGES = ("group", "all")
 # Groups that a byte can number.
 _BYTE = 256
 
@@ -30,13 +31,21 @@ class CycleLoss(nn.Module):
     where S is the signed sum of :math:`A \odot \tilde C` around a triangle, and T⁽ˡ⁾ holds the
     triangles whose three edges have least residual in group l. A group without a triangle adds 0.
 
-    `variance_weight` v subtracts v times the variance of the entries of :math:`A \odot \tilde C`,
-    as the released code does with v = 1; the paper has none. `max_triangles` draws that many of a
-    graph's triangles, uniformly and once, where it has more: the means over them are unbiased.
+    Two options are slips of the released code. `average="all"` divides by the number |T| of all
+    triangles instead of |T⁽ˡ⁾|. `variance_weight` v subtracts v times the mean over the groups of the
+    variance of the entries of :math:`\tilde A^{(l)}`, both directions of every edge; the released
+    code has v = 1. `max_triangles` draws that many of a graph's triangles, uniformly and once, where
+    it has more: the means over them are unbiased.
     """
 
-    def __init__(self, variance_weight: float = 0.0, max_triangles: int | None = None) -> None:
+    def __init__(
+        self,
+        variance_weight: float = 0.0,
+        max_triangles: int | None = None,
+        average: str = "group",
+    ) -> None:
         super().__init__()
+        self.average = check_choice("average", average, AVERAGES)
         self.variance_weight = check_real("variance_weight", variance_weight, 0)
         if max_triangles is not None:
             check_integer("max_triangles", max_triangles, 1)
@@ -54,18 +63,23 @@ class CycleLoss(nn.Module):
         scale = batch.offset_row.sum(dim=-1) / weighted.sum(dim=-1)
         reweighted = (weighted * scale.unsqueeze(-1)).flatten(0, 1)
         walks = batch.triangles_up_to(self.max_triangles).walks(batch)
-        loss = _TriangleMean.apply(reweighted, group, walks, k)
+        loss = _TriangleMean.apply(reweighted, group, walks, k, self.average == "all")
         if self.variance_weight:
-            loss = loss - self.variance_weight * _variance(reweighted, batch)
+            loss = loss - self.variance_weight * _group_variance(reweighted, group, batch, k)
         return loss
 
     def extra_repr(self) -> str:
         """Options."""
-        return f"variance_weight={self.variance_weight:g}, max_triangles={self.max_triangles}"
+        return (
+            f"variance_weight={self.variance_weight:g}, max_triangles={self.max_triangles}, "
+            f"average={self.average}"
+        )
 
 
 class _TriangleMean(torch.autograd.Function):
     """1/k Σ_l of the mean of |wrap(S)| over the triangles within group l, per replica.
+
+    With `over_all` the sum over the triangles within group l is divided by the number of all.
 
     S is the signed sum of V (R, m) around a triangle. Triangles whose edges differ in group are
     dropped before anything is computed of them. A walk addresses [V, -V], so that an edge crossed
@@ -73,7 +87,9 @@ class _TriangleMean(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, values: Tensor, group: Tensor, walks: Walks, k: int) -> Tensor:
+    def forward(
+        ctx: Any, values: Tensor, group: Tensor, walks: Walks, k: int, over_all: bool
+    ) -> Tensor:
         sides: Sequence[Tensor] = walks.sides
         code = walks.owner
         if k > 1:
@@ -83,7 +99,11 @@ class _TriangleMean(torch.autograd.Function):
             first, second, third = (label.index_select(0, side) for side in sides)
             *sides, owner = _columns_where((first == second) & (first == third), walks.rows)
             code = owner.long() * k + label.index_select(0, sides[0])
-        number = torch.bincount(code, minlength=len(values) * k).clamp_(min=1)
+        if over_all:
+            number = torch.bincount(walks.owner, minlength=len(values)).repeat_interleave(k)
+        else:
+            number = torch.bincount(code, minlength=len(values) * k)
+        number.clamp_(min=1)
         table = torch.cat([values, -values]).view(-1)
         one, two, three = (table.index_select(0, side) for side in sides)
         sums = one.add_(two).add_(three)
@@ -95,7 +115,7 @@ class _TriangleMean(torch.autograd.Function):
         return (total * factor).view(-1, k).sum(dim=1)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None, None]:
         sums, code, factor, *sides = ctx.saved_tensors
         slope = (factor.view(-1, ctx.k) * grads[0].unsqueeze(1)).flatten()
         by_sum = sums.sgn().mul_(slope.index_select(0, code))
@@ -103,7 +123,7 @@ class _TriangleMean(torch.autograd.Function):
         for side in sides:
             table.index_add_(0, side, by_sum)
         along, against = table.view(2, *ctx.shape)
-        return along - against, None, None, None
+        return along - against, None, None, None, None
 
 
 def _columns_where(mask: Tensor, rows: Tensor) -> Sequence[Tensor]:
@@ -119,10 +139,16 @@ def _columns_where(mask: Tensor, rows: Tensor) -> Sequence[Tensor]:
     return found.t().contiguous().unbind()
 
 
-def _variance(values: Tensor, batch: ReplicaBatch) -> Tensor:
-    """Variance over the real edges of (R, m): (R,)."""
-    grid = values.view(batch.num_graphs, batch.trials, -1)
-    real = (batch.weight > 0).to(values.dtype).transpose(1, 2)
-    count = batch.num_edges.unsqueeze(-1)
-    mean = (grid * real).sum(dim=2, keepdim=True) / count
-    return ((torch.square(grid - mean) * real).sum(dim=2, keepdim=True) / count).flatten()
+def _group_variance(values: Tensor, group: Tensor, batch: ReplicaBatch, k: int) -> Tensor:
+    """Mean over k of the variance of x mod 2π and -x mod 2π, x the values (R, m) of a group: (R,).
+
+    The two mirror each other at π, so that π is their mean. A group without edges adds 0.
+    """
+    real = (batch.weight > 0).to(values.dtype).transpose(1, 2).expand(-1, batch.trials, -1)
+    around = values - TWO_PI * torch.floor(values.detach() / TWO_PI) - torch.pi
+    square = 2.0 * around.square() * real.flatten(0, 1)
+    code = torch.arange(len(values), device=values.device).unsqueeze(1) * k + group
+    zeros = values.new_zeros(len(values) * k)
+    total = zeros.index_add(0, code.flatten(), square.flatten())
+    count = zeros.index_add(0, code.flatten(), 2.0 * real.flatten())
+    return (total / (count - 1.0).clamp_min(1.0)).view(-1, k).mean(dim=1)
