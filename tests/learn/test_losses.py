@@ -160,7 +160,8 @@ def test_bad_parameters_are_named(make, name):
 
 def test_repr():
     assert repr(UpsetLoss()) == "UpsetLoss(norm=mean)"
-    assert repr(CycleLoss(0.5)) == "CycleLoss(variance_weight=0.5, max_triangles=None)"
+    options = "variance_weight=0.5, max_triangles=None, average=group"
+    assert repr(CycleLoss(0.5)) == f"CycleLoss({options})"
     assert "tau=2" in repr(LinearLoss(2.0))
 
 

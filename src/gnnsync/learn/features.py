@@ -38,8 +38,8 @@ class MethodFeatures:
 
     Only differences of angles mean anything, and the network sees the angles themselves: each set
     is rotated to circular mean π, which neither the order of the nodes nor the method's arbitrary
-    choice of rotation can change; with `centred=False` it stays as the method returns it. The method
-    runs once per graph, with a seed of its own: trials share its answer.
+    choice of rotation can change; with `centred=False` it stays as the method returns it. The
+    method runs once per graph, with a seed of its own: trials share its answer.
     """
 
     method: Method

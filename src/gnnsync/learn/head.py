@@ -11,7 +11,6 @@ from gnnsync.errors import check_choice
 from gnnsync.learn.replicas import uniform, xavier
 from gnnsync.learn.squash import squash
 
-
 HEAD_STARTS = ("xavier", "linear")
 
 

@@ -23,7 +23,7 @@ def test_a_search_without_optuna_names_the_package():
     [
         (["--config-dir=FOLDER", "loss=mine", "loss.knee=1"], "knie"),
         (["-m", "--config-dir", "FOLDER", "loss=mine", "loss.knee=1"], "knie"),
-        (["loss=linear", "loss.knee=1"], "max_triangles, norm, tau, variance_weight"),
+        (["loss=linear", "loss.knee=1"], "average, max_triangles, norm, tau, variance_weight"),
     ],
 )
 def test_keys_of_the_chosen_configs_are_listed(tmp_path, arguments, allowed):

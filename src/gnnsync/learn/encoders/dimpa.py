@@ -18,7 +18,6 @@ from gnnsync.learn.head import HEAD_STARTS, AngleHead, Head, group_scores
 from gnnsync.learn.operators import Propagation, evaluate_polynomial, polynomial_adjoint
 from gnnsync.learn.replicas import ReplicaDropout, ReplicaLinear
 
-
 SLICES = ("own", "contiguous")
 
 

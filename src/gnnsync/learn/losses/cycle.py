@@ -32,10 +32,10 @@ class CycleLoss(nn.Module):
     triangles whose three edges have least residual in group l. A group without a triangle adds 0.
 
     Two options are slips of the released code. `average="all"` divides by the number |T| of all
-    triangles instead of |T⁽ˡ⁾|. `variance_weight` v subtracts v times the mean over the groups of the
-    variance of the entries of :math:`\tilde A^{(l)}`, both directions of every edge; the released
-    code has v = 1. `max_triangles` draws that many of a graph's triangles, uniformly and once, where
-    it has more: the means over them are unbiased.
+    triangles instead of |T⁽ˡ⁾|. `variance_weight` v subtracts v times the mean over the groups of
+    the variance of the entries of :math:`\tilde A^{(l)}`, both directions of every edge; the
+    released code has v = 1. `max_triangles` draws that many of a graph's triangles, uniformly and
+    once, where it has more: the means over them are unbiased.
     """
 
     def __init__(
