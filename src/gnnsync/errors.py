@@ -36,6 +36,10 @@ class GraphError(GnnsyncError, ValueError):
     """A measurement graph is malformed, or unsuitable for the operation."""
 
 
+class SolutionError(GnnsyncError):
+    """A method found no angles for its measurements."""
+
+
 class DataFileError(GnnsyncError, ValueError):
     """A file is malformed or cannot be accessed; states the file and, where known, the line."""
 

@@ -56,6 +56,16 @@ def test_exact_offsets_with_weights_are_solved(name):
     assert angular_mse(make(name)(graph).angles, graph.angles) < 1e-8
 
 
+@pytest.mark.parametrize("scale", [2.0**-1070, 2.0**1020])
+@pytest.mark.parametrize("name", CLASSICAL)
+def test_extreme_weights_are_weighed(name, scale):
+    """Of 5e-324 and 1.7e308 only the ratios to the other weights count."""
+    graph = noisy()
+    steps = np.random.default_rng(0).integers(1, 8, graph.num_edges).astype(float)
+    expected = make(name)(graph.replace(weight=steps)).angles
+    assert_same_angles(make(name)(graph.replace(weight=steps * scale)).angles, expected)
+
+
 @pytest.mark.parametrize("name", SERIOUS)
 def test_rotating_each_node_rotates_the_answer(name):
     graph = noisy()

@@ -23,6 +23,7 @@ from gnnsync.errors import (
 )
 from gnnsync.graph.conversion import EDGE_FIELDS, as_networkx, as_pyg, fields_of_pyg, stored_entries
 from gnnsync.graph.joining import joined_fields, listed_names
+from gnnsync.graph.weights import check_weights
 from gnnsync.topology import (
     Triangles,
     component_labels,
@@ -55,7 +56,7 @@ class MeasurementGraph:
         offset: (m,) in radians; reduced to [0, 2π).
         num_nodes: number of nodes n.
         weight: (m,) positive and finite, proportional to the precision of each measurement; all
-            equal if not given.
+            equal if not given. Weights beyond 2^±100 are all divided by one power of two.
         trusted: (m,) measurements known to be inliers, such as odometry; none if not given.
         angles: (n, k) true angles, if known.
         group: (m,) the true group (set of angles) of each edge, 0..k-1, or -1 for an outlier.
@@ -80,12 +81,6 @@ class MeasurementGraph:
         m = self.num_edges
         self._set("offset", reduce_angle(check_array("offset", self.offset, (m,))))
         self._check_edges()
-        if self.weight is not None:
-            weight = check_array("weight", self.weight, (m,))
-            if m and weight.min() <= 0:
-                e = int(np.argmin(weight))
-                raise GraphError(f"weight of edge {e} is {weight[e]:g}: must be greater than 0")
-            self._set("weight", weight)
         if self.trusted is not None:
             self._set("trusted", check_flags("trusted", self.trusted, m))
         if self.angles is not None:
@@ -109,6 +104,12 @@ class MeasurementGraph:
             if len(names) != n:
                 raise GraphError(f"node_names has {len(names)} names: must have {n}")
             object.__setattr__(self, "node_names", names)
+        if self.weight is not None:
+            self._set("weight", check_weights(self.weight, m, self._edge_name))
+
+    def _edge_name(self, e: int) -> str:
+        i, j = self.edge_index[:, e].tolist()
+        return f"edge {e} ({self.names[i]} - {self.names[j]})"
 
     def _set(self, name: str, value: NDArray[Any]) -> None:
         object.__setattr__(self, name, _read_only(np.array(value, order="C")))

@@ -73,15 +73,18 @@ def read(
         raise ParameterError("encoding", encoding, f"used with text, not with {kind}")
     if kind == "g2o":
         check_g2o_unit(source, given)
-        return trust_edges(read_g2o(source), trust or "odometry")
-    if kind == "npz":
-        graph = read_npz(source, given)
-    elif kind == "mtx":
-        graph = read_mtx(source, given)
-    elif kind == "parquet":
-        graph = read_parquet(source, given, named)
-    else:
-        graph = read_table(source, given, named, keep_names=keep_names)
+        trust = trust or "odometry"
+    with source.named_errors():
+        if kind == "g2o":
+            graph = read_g2o(source)
+        elif kind == "npz":
+            graph = read_npz(source, given)
+        elif kind == "mtx":
+            graph = read_mtx(source, given)
+        elif kind == "parquet":
+            graph = read_parquet(source, given, named)
+        else:
+            graph = read_table(source, given, named, keep_names=keep_names)
     return trust_edges(graph, trust)
 
 

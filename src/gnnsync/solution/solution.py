@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gnnsync.angles import reduce_angle
-from gnnsync.errors import GraphError, ParameterError, check_choice
+from gnnsync.errors import GraphError, ParameterError, SolutionError, check_choice
 from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.propagation import difference_variance
 from gnnsync.solution.conflicts import Conflicts, edge_sigma, estimate_sigma, find_conflicts
@@ -85,6 +85,13 @@ class Solution:
         nothing checks is NaN: angles can be fitted to it whatever its offset.
         """
         angles = reduce_angle(angles[:, None] if angles.ndim == 1 else angles)
+        known = np.isfinite(angles).all(axis=1)
+        if not known.all():
+            name = graph.names[int(np.argmin(known))]
+            raise SolutionError(
+                f"no finite angle was found for node {name}: check the offsets and weights of its "
+                "measurements, or use another method"
+            )
         residual = np.abs(graph.residual(angles))
         group = residual.argmin(axis=1)
         if edge_confidence is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from gnnsync.errors import DataFileError
+from gnnsync.errors import DataFileError, GraphError, first_line
 from gnnsync.io.input.compression import GZIP_MAGIC, expand
 from gnnsync.io.input.encoding import explain_bytes, text_decoder
 
@@ -126,6 +126,16 @@ class Source:
         if decoder is None:
             raise self.error(problem)
         return decoder
+
+    @contextmanager
+    def named_errors(self) -> Iterator[None]:
+        """Give errors of the graph that is built from the file the name of the file."""
+        try:
+            yield
+        except GraphError as error:
+            raise self.error(first_line(error)) from None
+        except MemoryError:
+            raise self.error("needs more memory than there is: give a part of it") from None
 
     def error(self, problem: str, line: int | None = None) -> DataFileError:
         """An error that states this file and, if known, the line."""

@@ -17,6 +17,8 @@ from gnnsync.io.input.source import Source
 from gnnsync.io.matrices.sparse import read_entries
 from gnnsync.units import RADIANS, Unit
 
+# Arrays that an error message lists, and characters of each name.
+_MOST_LISTED, _LONGEST_NAME = 12, 30
 _OPTIONAL = ("weight", "trusted", "angles", "group")
 
 
@@ -71,8 +73,9 @@ def write_npz(graph: MeasurementGraph, handle: BinaryIO, unit: Unit = RADIANS) -
 
 def contents(arrays: dict[str, Any]) -> str:
     """Names and shapes of arrays, for error messages."""
-    listed = ", ".join(f"{name} {np.shape(value)}" for name, value in arrays.items())
-    return listed or "nothing"
+    named = [f"{name[:_LONGEST_NAME]} {np.shape(value)}" for name, value in arrays.items()]
+    more = f" and {len(named) - _MOST_LISTED} more" if len(named) > _MOST_LISTED else ""
+    return ", ".join(named[:_MOST_LISTED]) + more or "nothing"
 
 
 def _from_arrays(source: Source, arrays: dict[str, Any]) -> MeasurementGraph:

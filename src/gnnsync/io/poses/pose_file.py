@@ -36,7 +36,8 @@ def read_poses(
     kind = file_format(source, format)
     if kind != "g2o":
         raise source.error(f"is {kind}, without positions: poses are read from .g2o")
-    graph = read_g2o_poses(source)
+    with source.named_errors():
+        graph = read_g2o_poses(source)
     return replace(graph, rotations=trust_edges(graph.rotations, trust or "odometry"))
 
 

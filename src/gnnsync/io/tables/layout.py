@@ -14,6 +14,7 @@ from gnnsync.io.tables.titles import DEFAULT, REQUIRED, Columns, check_required,
 
 # Separators in the order in which they are tried, and of a line that fits none.
 _SEPARATORS, _USUAL = "\t;,", "\t,;"
+_LONGEST_TITLE = 40  # characters of a title in a hint
 _DIGITS = re.compile(r"[+-]?[\d.,]*\d[\d.,]*(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -43,7 +44,8 @@ class Layout:
         """What a first line without any number may be."""
         if self.has_header or line != self.first_line or any(map(is_number, row)):
             return ""
-        titles = dict(zip(REQUIRED, (entry.strip() for entry in row), strict=False))
+        shown = (entry.strip()[:_LONGEST_TITLE] for entry in row)
+        titles = dict(zip(REQUIRED, shown, strict=False))
         named = ",".join(f"{column}={title}" for column, title in titles.items())
         return f"; if this line is a header, name its columns: --columns {named}"
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gnnsync.errors import DataFileError, ParameterError
 from gnnsync.io.input.numbers import is_natural
+from gnnsync.io.input.source import shorten
 
 # Titles by which the columns of a measurement are known, in any case; the first found counts.
 ALIASES = {
@@ -25,6 +26,8 @@ ALIASES = {
     "group": ("group",),
     "trusted": ("trusted", "trust", "known_inlier"),
 }
+# Titles that an error message lists, and characters of each.
+_MOST_TITLES, _LONGEST_TITLE = 12, 30
 REQUIRED = ("src", "dst", "offset")
 # Columns of a table without a header.
 DEFAULT = ("src", "dst", "offset", "weight")
@@ -86,7 +89,7 @@ def check_required(found: Mapping[str, int], titles: Sequence[str]) -> None:
     for column in REQUIRED:
         if column not in found:
             raise DataFileError(
-                f"missing column {column!r} (found: {', '.join(map(str, titles))}): name it by "
+                f"missing column {column!r} (found: {_listed(titles)}): name it by "
                 f"--columns {column}=TITLE"
             )
 
@@ -96,7 +99,14 @@ def _place(title: str, titles: Sequence[str], lower: Sequence[str]) -> int:
         if listed.count(wanted) == 1:
             return listed.index(wanted)
         if listed.count(wanted) > 1:
-            raise DataFileError(f"column {title!r} is there twice: rename one of them")
+            raise DataFileError(f"column {shorten(title)} is there twice: rename one of them")
     if is_natural(title) and 1 <= int(title) <= len(titles):
         return int(title) - 1
-    raise DataFileError(f"no column {title!r} (found: {', '.join(titles)}): name one of these")
+    raise DataFileError(f"no column {shorten(title)} (found: {_listed(titles)}): name one of these")
+
+
+def _listed(titles: Sequence[str]) -> str:
+    """The titles of a table, for an error message."""
+    shown = [str(title)[:_LONGEST_TITLE] for title in titles[:_MOST_TITLES]]
+    more = len(titles) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")

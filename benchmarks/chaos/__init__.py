@@ -1,0 +1,1 @@
+"""The promises of docs/reliability.md as programs, one module each."""
