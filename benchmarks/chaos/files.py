@@ -146,7 +146,8 @@ def _run_batch(
     if at < cases.stop and not ready:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    if at < cases.stop:
+    ended = at > cases.start and not status  # after a case of much memory
+    if at < cases.stop and not ended:
         tally.add(at, case(chosen, at, seed)[0], _ending(status))
         at += 1
     return at

@@ -55,7 +55,7 @@ def test_whole_numbers_before_decimal_commas(read_text):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a;b;0,5\nb;c;1.25\nc;d;1,0\n", "line 3: offset '1,0' has a decimal comma, others"),
+        ("a;b;0,5\nb;c;1.25\nc;d;1,0\n", "line 2: offset '1.25' has a decimal point, others"),
         ("a;b;1.5\nb;c;1,25\n", "line 2: offset '1,25' has a decimal comma, others have points"),
         ("a;b;1.000,5\n", "line 1: offset '1.000,5' has a decimal comma, others have points"),
         ("a;b;1,000,5\n", "line 1: offset '1,000,5' is not a number"),

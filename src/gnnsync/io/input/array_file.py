@@ -10,10 +10,10 @@ from typing import Any, BinaryIO
 
 from numpy.typing import NDArray
 
-from gnnsync.errors import DataFileError, first_line
+from gnnsync.errors import DataFileError
 from gnnsync.io.input.compression import check_expansion
 from gnnsync.io.input.npy import MAGIC, read_npy
-from gnnsync.io.input.source import STDIN, Source, shorten
+from gnnsync.io.input.source import STDIN, Source, cause, shorten
 
 # A graph or a solution has about ten arrays.
 _MOST_ARRAYS = 1000
@@ -58,7 +58,7 @@ def load_arrays(source: Source) -> dict[str, NDArray[Any]]:
         except _BROKEN as error:
             kind = ".npy" if source.path.lower().endswith(".npy") else ".npz"
             raise source.error(
-                f"is not a valid {kind} file ({first_line(error)}): write it again"
+                f"is not a valid {kind} file ({cause(error)}): write it again"
             ) from None
 
 

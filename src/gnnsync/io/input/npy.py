@@ -25,6 +25,7 @@ _ORDER = re.compile(r"'fortran_order': *(True|False)")
 _SHAPE = re.compile(r"'shape': *\(([\d, L]*)\)")
 _MOST_DIGITS = 18  # of one size; any such number fits in 64 bits
 _MOST_AXES = 8
+_LAST_CHARACTER = 0x10FFFF
 
 Fail = Callable[[str], Exception]
 """Makes the exception for a problem."""
@@ -47,6 +48,8 @@ def read_npy(handle: BinaryIO, size: int, error: Fail) -> NDArray[Any]:
     data = handle.read(expected)
     if len(data) != expected:
         raise error("ends within its numbers: copy or write the file again")
+    if dtype.kind == "U":
+        _check_text(data, dtype, error)
     return np.frombuffer(data, dtype).reshape(shape, order=order).copy()
 
 
@@ -74,6 +77,13 @@ def _read_header(handle: BinaryIO, error: Fail) -> tuple[np.dtype[Any], Any, tup
         raise error(f"holds {descr[1]!r}: must hold numbers, text or true/false") from None
     fortran = "F" if order[1] == "True" else "C"
     return dtype, fortran, tuple(map(int, sizes)), len(MAGIC) + 2 + width + length
+
+
+def _check_text(data: bytes, dtype: np.dtype[Any], error: Fail) -> None:
+    """Refuse numbers that are no characters: text has none beyond Unicode, nor half of a pair."""
+    code = np.frombuffer(data, dtype.byteorder + "u4" if dtype.byteorder in "<>" else "u4")
+    if ((code > _LAST_CHARACTER) | ((code >= 0xD800) & (code < 0xE000))).any():
+        raise error("holds text that is none: write the file again")
 
 
 def _named(descr: re.Match[str] | None) -> str:

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from gnnsync.errors import DataFileError, GraphError, first_line
+from gnnsync.errors import DataFileError, GraphError, first_line, printable
 from gnnsync.io.input.compression import GZIP_MAGIC, expand
 from gnnsync.io.input.encoding import explain_bytes, text_decoder
 
 STDIN = "-"
 MAX_LINE = 1 << 16  # characters; a longer line is no table but a broken file
 _BLOCK = 1 << 20  # bytes read at once
+_LONGEST_CAUSE = 150  # characters of another library's message
 _LONGEST_QUOTE = 40  # characters of a field that an error message repeats
 
 Progress = Callable[[int, int], None]
@@ -138,15 +139,20 @@ class Source:
             raise self.error("needs more memory than there is: give a part of it") from None
 
     def error(self, problem: str, line: int | None = None) -> DataFileError:
-        """An error that states this file and, if known, the line."""
-        return DataFileError(
-            f"{self.name}: {problem}" if line is None else f"{self.name}, line {line}: {problem}"
-        )
+        """An error that states this file and, if known, the line; one line fit for a terminal."""
+        place = self.name if line is None else f"{self.name}, line {line}"
+        return DataFileError(printable(f"{place}: {problem}"))
 
 
 def shorten(text: str) -> str:
     """The text in quotes, shortened so that it fits in an error message."""
     return repr(text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "...")
+
+
+def cause(error: BaseException) -> str:
+    """The first line of what a library says of a file, shortened for an error message."""
+    text = first_line(error)
+    return text if len(text) <= _LONGEST_CAUSE else text[: _LONGEST_CAUSE - 3] + "..."
 
 
 def reason(error: Exception) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gnnsync.errors import DataFileError, GnnsyncError, GraphError, first_line
+from gnnsync.errors import DataFileError, GnnsyncError, GraphError, first_line, printable
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.input.offsets import offset_radians
 from gnnsync.io.tables.table import FALSE, TRUE, node_names
@@ -57,7 +57,7 @@ def graph_from_columns(
             **{key: value for key, value in fields.items() if value is not None},  # type: ignore[arg-type]
         )
     except GnnsyncError as error:
-        raise DataFileError(f"{name}: {first_line(error)}") from None
+        raise DataFileError(printable(f"{name}: {first_line(error)}")) from None
 
 
 def _names(columns: Mapping[str, Any], side: str) -> list[Hashable]:

@@ -8,10 +8,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gnnsync.errors import DataFileError, first_line
+from gnnsync.errors import DataFileError
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.input.compression import check_expansion
-from gnnsync.io.input.source import STDIN, Source, shorten
+from gnnsync.io.input.source import STDIN, Source, cause, shorten
 from gnnsync.io.tables.arrays import choose_columns, graph_from_columns
 from gnnsync.io.tables.titles import Columns
 from gnnsync.units import Unit
@@ -46,7 +46,7 @@ def read_parquet(
                 text = _check_types(
                     source, {title: schema.field(title) for title in chosen.values()}
                 )
-                _check_sizes(source, table.metadata, set(chosen.values()), size)
+                _check_sizes(source, table.metadata, size)
             # Text as numbers of distinct values: a value that is repeated takes no room.
             file.seek(0)
             with parquet.ParquetFile(file, read_dictionary=text) as table:
@@ -58,7 +58,7 @@ def read_parquet(
             own = given.startswith(source.name)
             raise (error if own else source.error(given)) from None
         except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
-            problem = f"is not a valid .parquet file ({first_line(error)}): write it again"
+            problem = f"is not a valid .parquet file ({cause(error)}): write it again"
             raise source.error(problem) from None
     return graph_from_columns(source.name, arrays, unit)
 
@@ -84,19 +84,16 @@ def _check_types(source: Source, fields: Mapping[str, Any]) -> list[str]:
     return text
 
 
-def _check_sizes(source: Source, metadata: Any, titles: set[str], size: int) -> None:
-    """Refuse a file whose rows, or whose expanded columns, are out of proportion to its bytes."""
+def _check_sizes(source: Source, metadata: Any, size: int) -> None:
+    """Refuse a file whose rows, or whose expanded bytes, are out of proportion to its own."""
     rows = metadata.num_rows
     if not 0 <= rows <= max(_FREE_ROWS, _MOST_ROWS_PER_BYTE * size):
         raise source.error(
             f"claims {rows} rows in {size} bytes: write the table as .csv if that is right"
         )
-    expanded = 0
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for column in map(group.column, range(group.num_columns)):
-            if column.path_in_schema in titles:
-                expanded += max(column.total_uncompressed_size, 0)
-    check_expansion(expanded, size, source.error)
+    # Of whole groups of rows: PyArrow aborts the process at damaged metadata of a single column.
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    check_expansion(sum(max(group.total_byte_size, 0) for group in groups), size, source.error)
 
 
 def _values(column: Any) -> np.ndarray:

@@ -191,7 +191,9 @@ class _Table:
             trusted = self._trusted(column)
         except ValueError:
             self._explain(source, first_line, rows)
-            raise
+            raise source.error(
+                "cannot be read: give numbers with decimal points", first_line
+            ) from None
         if not _plausible(src, dst, numbers):
             self._explain(source, first_line, rows)
         number = self.number
@@ -257,7 +259,7 @@ class _Table:
     def _explain(self, source: Source, first_line: int, rows: list[list[str]]) -> None:
         """Raise an error for the first line that is wrong, if any."""
         assert self.layout is not None
-        points = self.points
+        points, commas = self.points, self.commas
         for line, row in enumerate(rows, first_line):
             if not row:
                 continue
@@ -270,10 +272,11 @@ class _Table:
             for name, place in self.layout.place.items():
                 text = row[place].strip()
                 if name in _NUMBERS and self.layout.delimiter != ",":
-                    points = points or "." in text
-                    if "," in text and points:
+                    points, commas = points or "." in text, commas or "," in text
+                    if points and commas:
+                        mark, other = ("comma", "points") if "," in text else ("point", "commas")
                         raise source.error(
-                            f"{name} {shorten(text)} has a decimal comma, others have points: "
+                            f"{name} {shorten(text)} has a decimal {mark}, others have {other}: "
                             "write all numbers with points",
                             line,
                         )
