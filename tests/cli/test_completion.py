@@ -1,13 +1,17 @@
-"""Completion: the words that are offered, and a real bash that completes them."""
+"""Completion: the words that are offered, and real shells that complete them."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import re
 import select
 import shutil
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -35,7 +39,9 @@ def keys(arguments: list[str]) -> list[str]:
         ("gnnsync run model/encoder=m", ["model/encoder=magnet"]),
         ("gnnsync run +cell=unseen/ring", ["+cell=unseen/ring_n200"]),
         ("gnnsync run -m -v data.e", ["data.eta="]),
-        ("gnnsync run data=ero data", ["data.p=", "data.eta=", "data=", "data/angles="]),
+        ("gnnsync run data=ero data", ["data.p=", "data.eta=", "data=", "data/angles=", "data/"]),
+        ("gnnsync run mode", ["model/"]),
+        ("gnnsync run model/e", ["model/encoder="]),
         ("gnnsync run --mul", ["--multirun"]),
         ("gnnsync solve --no-such", []),
         ("gnnsync list --st", ["--status"]),
@@ -77,10 +83,21 @@ def test_hydras_help_names_the_command(tmp_path):
     assert "gnnsync run -sc install=fish | source" in done.stdout
 
 
-class Bash:
-    """An interactive bash in which `gnnsync` is this checkout, with completion installed."""
+class Shell:
+    """An interactive shell in which `gnnsync` is this checkout.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        name: `bash`, `zsh` or `fish`.
+        folder: home and working directory; nothing of the user's own settings is read.
+    """
+
+    options = {
+        "bash": ["--norc", "--noprofile", "-i"],
+        "zsh": ["-f", "-i"],
+        "fish": ["--no-config", "-i"],
+    }
+
+    def __init__(self, name: str, folder: Path) -> None:
         programs = folder / "bin"
         programs.mkdir()
         program = programs / "gnnsync"
@@ -92,50 +109,76 @@ class Bash:
             "HOME": str(folder),
             "TERM": "dumb",
             "PS1": "ready> ",
+            "LC_ALL": "C.UTF-8",
         }
         self.unread = ""  # a single read may bring more than is waited for
         self.pid, self.descriptor = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
-            os.execve("/bin/bash", ["bash", "--norc", "--noprofile", "-i"], environment)
-        self.read_until("ready> ")
+            os.execve(shutil.which(name), [name, *self.options[name]], environment)
+        # A line as long as the commands: a narrow terminal would break them.
+        fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
 
     def send(self, text: str) -> None:
         os.write(self.descriptor, text.encode())
 
+    def run(self, command: str) -> None:
+        """Run a command and wait for its end."""
+        self.send(f"{command}; echo do''ne\r")
+        self.read_until("done")
+
     def read_until(self, text: str, seconds: float = 60) -> str:
+        """What is shown until `text`, without the commands that colour it."""
         end = time.monotonic() + seconds
         while text not in self.unread:
             assert time.monotonic() < end, self.unread
             if select.select([self.descriptor], [], [], 1)[0]:
                 self.unread += os.read(self.descriptor, 65536).decode(errors="replace")
+                self.unread = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]", "", self.unread)
         seen, found, self.unread = self.unread.partition(text)
         return seen + found
 
     def close(self) -> None:
-        self.send("\x15exit\n")
+        self.send("\x15exit\r")
         os.waitpid(self.pid, 0)
         os.close(self.descriptor)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_bash_completes_commands_choices_and_keys(tmp_path):
-    bash = Bash(tmp_path)
-    bash.send('eval "$(gnnsync run --shell-completion install=bash)"; echo installed=$?\n')
-    bash.read_until("installed=0")
-    bash.read_until("ready> ")
+INSTALL = {
+    "bash": 'eval "$(gnnsync run --shell-completion install=bash)"',
+    "zsh": 'eval "$(gnnsync run --shell-completion install=zsh)"',
+    "fish": "gnnsync run --shell-completion install=fish | source",
+}
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_shell_completes_commands_choices_and_keys(name, tmp_path):
+    if shutil.which(name) is None:
+        pytest.skip(f"needs {name}")
+    shell = Shell(name, tmp_path)
+    shell.run(INSTALL[name])
     for typed, completed in (
-        ("gnnsync so\t", "gnnsync solve "),
-        ("gnnsync run data=rg\t", "data=rggo "),
-        ("gnnsync run -m experiment=paper/main_k1\t", "experiment=paper/main_k1 "),
-        ("gnnsync run -m method=gpm,ir\t", "method=gpm,irls "),
+        ("gnnsync so\t", "gnnsync solve"),
+        ("gnnsync run data=rg\t", "data=rggo"),
+        ("gnnsync run -m experiment=paper/us_c\t", "experiment=paper/us_cities"),
+        ("gnnsync run -m method=gpm,ir\t", "method=gpm,irls"),
         ("gnnsync run trainer.max_st\t", "trainer.max_steps="),
-        ("gnnsync run --multi\t", "--multirun "),
+        ("gnnsync run --multi\t", "--multirun"),
+        ("gnnsync run model/enc\t", "model/encoder="),
     ):
-        bash.send(typed)
-        bash.read_until(completed)
-        bash.send("\x15")
+        shell.send(typed)
+        shell.read_until(completed)
+        shell.send("\x15")
     (tmp_path / "offsets.csv").touch()
-    bash.send("gnnsync solve offs\t")
-    bash.read_until("gnnsync solve offsets.csv")
-    bash.close()
+    shell.send("gnnsync solve offs\t")
+    shell.read_until("gnnsync solve offsets.csv")
+    shell.close()
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
+def test_the_line_that_hydras_help_names_works_in_zsh(tmp_path):
+    shell = Shell("zsh", tmp_path)
+    shell.run(INSTALL["bash"])  # Hydra's help has one line for both
+    shell.send("gnnsync so\t")
+    shell.read_until("gnnsync solve")
+    shell.close()

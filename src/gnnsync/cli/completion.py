@@ -42,7 +42,10 @@ _gnnsync() {
     local line="${words[1,CURRENT-1]} $PREFIX"
     offered=("${(@f)$(COMP_LINE=$line $words[1] completion query 2>/dev/null)}")
     offered=("${(@)offered:#}")
-    if (( $#offered )); then compadd -Q -S "" -- "${offered[@]}"; else _files; fi
+    if (( ! $#offered )); then _files; return; fi
+    compadd -Q -S "" -- ${(M)offered:#*[=/.,]}
+    compadd -Q -- ${offered:#*[=/.,]}
+    return 0
 }
 compdef _gnnsync gnnsync
 """
@@ -51,7 +54,8 @@ function __gnnsync_offer
     set -lx COMP_LINE (commandline -cp)
     gnnsync completion query 2>/dev/null
 end
-complete -c gnnsync -a "(__gnnsync_offer)"
+complete -c gnnsync -f -a "(__gnnsync_offer)"
+complete -c gnnsync -F -n "__fish_seen_subcommand_from solve report list show"
 """
 _UNINSTALL = {
     "bash": "complete -r gnnsync; unset -f _gnnsync",
@@ -112,12 +116,23 @@ def offered(line: str, ask_hydra: Callable[[list[str]], Iterable[str]]) -> list[
     if word.startswith("-"):
         return _beginning(word, OPTIONS)
     group, equals, value = word.partition("=")
-    choices = Groups.of(config_dirs(arguments)).choices.get(group.lstrip("+"), ())
+    groups = Groups.of(config_dirs(arguments)).choices
+    choices = groups.get(group.lstrip("+"), ())
     if equals and choices:
         before, comma, last = value.rpartition(",")
         return [f"{group}={before}{comma}{choice}" for choice in _beginning(last, choices)]
     overrides = [text for text in arguments if not text.startswith("-")]
-    return _beginning(word, ask_hydra([*overrides, word]))
+    keys = _beginning(word, ask_hydra([*overrides, word]))
+    return [key for key in keys if key not in groups] + _groups(word, groups, keys)
+
+
+def _groups(word: str, groups: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Groups that begin with the word, as `GROUP=` or up to the next `/`, unless they are known."""
+    found = []
+    for group in _beginning(word, groups):
+        rest, slash, _ = group[len(word) :].partition("/")
+        found.append(f"{word}{rest}{slash or '='}")
+    return [text for text in dict.fromkeys(found) if text not in known]
 
 
 def _ask_hydra(arguments: list[str]) -> Iterable[str]:
