@@ -14,6 +14,7 @@ import sys
 import termios
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -91,7 +92,7 @@ class Shell:
         folder: home and working directory; nothing of the user's own settings is read.
     """
 
-    options = {
+    options: ClassVar = {
         "bash": ["--norc", "--noprofile", "-i"],
         "zsh": ["-f", "-i"],
         "fish": ["--no-config", "-i"],
