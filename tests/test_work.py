@@ -12,6 +12,7 @@ from gnnsync.work import (
     advance_towards,
     check_time,
     current,
+    expect,
     iteration_limit,
     limited,
     loop,
@@ -151,3 +152,16 @@ def test_long_stages_are_logged_at_info(caplog, monkeypatch):
     with caplog.at_level(logging.INFO, logger="gnnsync.work"), stage("sweeps"), loop("inner"):
         pass
     assert [record.message[:8] for record in caplog.records] == ["sweeps: "]
+
+
+def test_the_cost_of_a_stage_is_corrected_once_it_is_known():
+    with watched(Work()) as seen:
+        plan({"a": 1.0, "b": 1.0})
+        with stage("a"):
+            pass
+        expect("b", 3.0)
+        expect("not planned", 100.0)
+        with stage("b"):
+            advance(1 / 3)
+            assert seen._done() == pytest.approx(0.5)
+    expect("b", 1.0)  # nothing is watched

@@ -122,6 +122,12 @@ class Work:
             self._stages[-1].planned.pop(name, None)
         self._changed()
 
+    def expect(self, name: str, cost: float) -> None:
+        """Change the cost of a stage in the plan of the present one, if it is planned."""
+        if name in self._stages[-1].planned:
+            self._stages[-1].planned[name] = cost
+            self._changed()
+
     def advance(self, fraction: float) -> None:
         """State which part of the present stage, if it has no plan, is done."""
         present = self._stages[-1]
@@ -229,6 +235,13 @@ def skip(*names: str) -> None:
     work = current()
     if work is not None:
         work.skip(*names)
+
+
+def expect(name: str, cost: float) -> None:
+    """`Work.expect` of the work that is watched."""
+    work = current()
+    if work is not None:
+        work.expect(name, cost)
 
 
 def advance(fraction: float) -> None:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import gnnsync
-from gnnsync.data import FileDataModule
+from gnnsync.data import FileDataModule, FileNetworks
 from gnnsync.errors import DataFileError, ParameterError
 
 
@@ -32,3 +32,22 @@ def test_a_missing_file_is_named(tmp_path):
         FileDataModule(tmp_path / "none.csv").setup()
     with pytest.raises(ParameterError, match="path = ''"):
         FileDataModule("")
+
+
+def test_options_of_the_reader(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_bytes("n\xf6rd;süd;grad\na;b;90\nb;c;90\n".encode("latin-1"))
+    columns = {"src": 1, "dst": "süd", "offset": "grad", "weight": None}
+    data = FileNetworks(path, "degrees", columns=columns, encoding="latin-1", trust="none")
+    graph = data.make_graph(0)
+    assert graph.names == ("a", "b", "c")
+    assert np.allclose(graph.offset, np.pi / 2)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("columns", {"source": "a"}), ("encoding", "latin-77"), ("trust", "all"), ("unit", "gon")],
+)
+def test_wrong_options_are_refused_before_the_file_is_read(option, value):
+    with pytest.raises(ParameterError, match=option):
+        FileNetworks("no such file.csv", **{option: value})

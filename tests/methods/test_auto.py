@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from gnnsync import MeasurementGraph
-from gnnsync.data.measurement import random_geometric
+from gnnsync.data.measurement import erdos_renyi, random_geometric
+from gnnsync.data.outliers import observe
 from gnnsync.errors import ParameterError
 from gnnsync.methods import auto as auto_module
 from gnnsync.methods.auto import PARTS, Auto
 from gnnsync.methods.irls import IRLS
+from gnnsync.methods.robust.noise.mixture import fit_mixture
 from gnnsync.metrics import angular_mse
 from tests.methods.networks import synthetic
 
@@ -139,3 +141,13 @@ def test_a_tree_is_solved_along_its_edges(trusted):
         if trusted
         else np.isnan(solution.node_confidence).all()
     )
+
+
+def test_angles_at_rest_count_as_converged_where_em_goes_on():
+    """With many outliers EM creeps on, while the posterior that the angles come from is at rest."""
+    n = 3000
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(0, 2 * np.pi, (n, 1))
+    graph = observe(erdos_renyi(n, 0.007, 0), truth, 0.6, rng=rng, inlier_noise=0.2)
+    assert not fit_mixture(graph, graph.angles).converged
+    assert Auto(without="gnc+cycles+laws")(graph).converged

@@ -64,7 +64,7 @@ from gnnsync.methods.robust.belief.propagation import (
 from gnnsync.methods.robust.choice import Candidate, choose, evidence_of, figures_of, so_far
 from gnnsync.methods.robust.closures.problem import is_pose_graph
 from gnnsync.methods.robust.confidence.assessment import assess
-from gnnsync.methods.robust.costs import cycle_costs, search_costs
+from gnnsync.methods.robust.costs import belief_costs, cycle_costs, search_costs
 from gnnsync.methods.robust.cycles.certificate import certified_estimate, certify
 from gnnsync.methods.robust.geometric.growth import grow_from_cores
 from gnnsync.methods.robust.geometric.regions import is_extended
@@ -78,7 +78,7 @@ from gnnsync.methods.robust.unrolled.evenness import is_even
 from gnnsync.methods.robust.unrolled.forward import solve_unrolled
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray
-from gnnsync.work import TimeUp, check_time, loop, plan, skip, stage, time_is_up
+from gnnsync.work import TimeUp, check_time, expect, loop, plan, skip, stage, time_is_up
 
 log = logging.getLogger(__name__)
 
@@ -195,6 +195,8 @@ class Auto(ClassicalMethod):
         fit = self._with_law(graph, fit)
         if fit.sigma < FINE_SIGMA or np.isfinite(fit.dof):
             skip("final angles")  # no belief propagation, and next to no time
+        else:
+            expect("final angles", belief_costs(graph, k, fit.sigma, fit.eta))
         with stage("final angles"):
             plan({"sweeps": 1.0})
             angles, posterior = self._final_angles(graph, fit, rng)
@@ -215,7 +217,7 @@ class Auto(ClassicalMethod):
         return replace(
             so_far(name, fit),
             **found.fields,
-            converged=fit.converged and (posterior is None or posterior.converged),
+            converged=fit.converged if posterior is None else posterior.converged,
             stop_reason=reason,
             diagnostics=figures_of(fit, posterior),
         )

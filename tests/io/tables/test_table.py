@@ -1,6 +1,8 @@
 import pytest
 
 from gnnsync.errors import DataFileError
+from gnnsync.io import read
+from gnnsync.io.tables.table import DecimalCommaWarning
 from tests.io.graphs import assert_one_line, named_edges
 
 
@@ -82,3 +84,31 @@ def test_trusted_column(read_text, title):
 def test_a_trusted_column_has_flags_only(read_text, word):
     with pytest.raises(DataFileError, match=r"line 3: trusted .* must be 1 or 0"):
         read_text(f"src,dst,offset,trusted\na,b,1,1\nb,c,2,{word}\n")
+
+
+WHOLE = "a,b,1,5\nb,c,0,25\nc,a,-2,125\n"
+
+
+def test_decimal_commas_between_commas_are_told_from_weights_by_a_warning(tmp_path):
+    path = tmp_path / "offsets.csv"
+    path.write_text(WHOLE)
+    with pytest.warns(DecimalCommaWarning, match="if 1,5 means 1.5.*--columns src=1,dst=2"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("src,dst,offset,weight\n" + WHOLE, None),
+        (WHOLE, {"src": "1", "dst": "2", "offset": "3", "weight": "4"}),
+        (WHOLE.replace("-2,", "-2.5,"), None),
+        ("a,b,1,1\nb,c,0,1\n", None),
+        (WHOLE.replace(",", ";"), None),
+    ],
+    ids=["header", "columns", "points", "equal weights", "semicolons"],
+)
+def test_weights_that_are_meant_give_no_warning(text, columns, tmp_path, recwarn):
+    path = tmp_path / "offsets.csv"
+    path.write_text(text)
+    assert read(path, columns=columns).weight is not None
+    assert not [w for w in recwarn if w.category is DecimalCommaWarning]

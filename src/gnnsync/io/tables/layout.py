@@ -40,6 +40,11 @@ class Layout:
         """Fields of each line, [] for a blank one."""
         return split_lines(source, first_line, lines, self.delimiter)
 
+    @property
+    def may_cut_numbers(self) -> bool:
+        """Whether `a,b,1,5` has an offset of 1.5 for some writers, and of 1 with weight 5 here."""
+        return self.delimiter == "," and self.width == len(DEFAULT) and not self.has_header
+
     def hint(self, line: int, row: list[str]) -> str:
         """What a first line without any number may be."""
         if self.has_header or line != self.first_line or any(map(is_number, row)):

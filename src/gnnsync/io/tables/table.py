@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from itertools import chain
@@ -28,6 +29,18 @@ _LONGEST_NUMBER = 18
 # Larger groups are no numbers of sets of angles.
 _MOST_GROUPS = 1_000_000
 TRUE, FALSE = ("1", "true", "yes"), ("0", "false", "no")
+
+
+# What may be meant by lines such as a,b,1,5.
+_CUT = (
+    "{}: third and fourth fields are whole numbers, READ AS OFFSET AND WEIGHT: if 1,5 means 1.5, "
+    "write 1.5 or put semicolons between the fields; if not, --columns "
+    "src=1,dst=2,offset=3,weight=4 or a header says so"
+)
+
+
+class DecimalCommaWarning(UserWarning):
+    """Offsets with decimal commas may have been read as offsets and weights."""
 
 
 def read_table(
@@ -57,6 +70,8 @@ def read_table(
     if not table.offset:
         raise source.error("holds no measurements: give lines src,dst,offset")
     offset = np.concatenate(table.offset)
+    if table.whole and len(np.unique(np.concatenate(table.weight))) > 1:
+        warnings.warn(_CUT.format(source.name), DecimalCommaWarning, stacklevel=3)
     weight = np.concatenate(table.weight) if table.weight else None
     group = np.concatenate(table.group).astype(np.int64) if table.group else None
     trusted = np.concatenate(table.trusted) if table.trusted else None
@@ -156,6 +171,7 @@ class _Table:
     comment: str = ""
     commas: bool = False
     points: bool = False
+    whole: bool = True
     number: dict[str, int] = field(default_factory=dict)
     index: list[IntArray] = field(default_factory=list)
     offset: list[FloatArray] = field(default_factory=list)
@@ -196,6 +212,10 @@ class _Table:
             ) from None
         if not _plausible(src, dst, numbers):
             self._explain(source, first_line, rows)
+        if self.whole and not self.columns and self.layout.may_cut_numbers:
+            self.whole = _whole_numbers(column[place["offset"]], column[place["weight"]])
+        else:
+            self.whole = False
         number = self.number
         for name in chain.from_iterable(zip(src, dst, strict=True)):
             if name not in number:
@@ -325,6 +345,11 @@ def _problem(name: str, text: str) -> str | None:
     if name == "group" and (not -1 <= value < _MOST_GROUPS or value != round(value)):
         return f"group {text} must be -1 (outlier) or a whole number from 0 to {_MOST_GROUPS - 1}"
     return None
+
+
+def _whole_numbers(*columns: tuple[str, ...]) -> bool:
+    """Whether no number has a decimal point or an exponent."""
+    return all(set("".join(column)) <= set("+-0123456789 ") for column in columns)
 
 
 def _whole(text: str) -> int | None:

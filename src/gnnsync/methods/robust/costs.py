@@ -7,9 +7,10 @@ edges.
 
 from __future__ import annotations
 
+from gnnsync.angles import TWO_PI
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust import LARGE_GRAPH_EDGES
-from gnnsync.methods.robust.belief.propagation import table_size
+from gnnsync.methods.robust.belief.propagation import most_sweeps, table_size
 
 # Inner stages of the network and of the fit of a candidate.
 NETWORK_COSTS = {"eigenvectors": 1.0, "triangles": 2.0, "sweeps": 20.0}
@@ -22,10 +23,12 @@ _GROWTH = 85e-6
 _CYCLES, _REGIONS = (0.05, 0.3e-6), (0.1, 4e-6)
 # EM and, on small graphs, the laws of the noise; confidence: seconds per edge and group.
 _NOISE, _LAWS, _CONFIDENCE = 1.6e-6, 2.5e-6, 0.4e-6
-# Seconds per entry of the message table and sweep, and sweeps that the final angles take.
-_SWEEP, _SWEEPS = 1.3e-8, 12
+# Seconds per entry of the message table and sweep, and sweeps that the final angles take: some 12,
+# more with many outliers, and up to the limit where a bin is about as wide as σ or wider.
+_SWEEP, _SWEEPS, _MANY_SWEEPS, _MOST_SWEEPS = 1.3e-8, 12, 30, 40
+_MANY_OUTLIERS, _COARSE_BINS = 0.5, 1.1
 # Seconds per edge of the networks that the bootstrap solves, and how many edges these have.
-_BOOTSTRAP, _BOOTSTRAP_EDGES, _LEAST_SAMPLES, _MOST_SAMPLES = 3e-5, 36_000, 2, 6
+_BOOTSTRAP, _BOOTSTRAP_EDGES, _LEAST_SAMPLES, _MOST_SAMPLES = 1.5e-5, 36_000, 2, 6
 
 
 def candidate_costs(name: str) -> dict[str, float]:
@@ -50,6 +53,16 @@ def search_costs(graph: MeasurementGraph, k: int, *, extended: bool) -> dict[str
 def cycle_costs(graph: MeasurementGraph) -> float:
     """The search for closed cycles."""
     return _CYCLES[0] + _CYCLES[1] * graph.num_edges
+
+
+def belief_costs(graph: MeasurementGraph, k: int, sigma: float, eta: float) -> float:
+    """Belief propagation for the final angles, once noise and outliers are known."""
+    table = table_size(graph)
+    bins = table // (2 * graph.num_edges)
+    coarse = sigma < _COARSE_BINS * TWO_PI / bins
+    sweeps = _MANY_SWEEPS if eta > _MANY_OUTLIERS else _SWEEPS
+    sweeps = min(_MOST_SWEEPS if coarse else sweeps, most_sweeps(graph, _MOST_SWEEPS))
+    return _SWEEP * sweeps * k * table
 
 
 def _final_costs(graph: MeasurementGraph, k: int, extended: bool) -> dict[str, float]:

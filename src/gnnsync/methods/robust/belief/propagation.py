@@ -115,7 +115,8 @@ def propagate(
     """
     if _is_large(graph):
         log.info("belief: %d edges, so %d bins and fewer sweeps", graph.num_edges, FIRST_BINS)
-        bins, sweeps = FIRST_BINS, min(sweeps, _LARGE_TABLE_SWEEPS)
+        bins = FIRST_BINS
+    sweeps = most_sweeps(graph, sweeps)
     sure = np.ones(start.shape) if known is None else known.astype(np.float64)
     if like is None:
         with loop("annealing"):
@@ -131,6 +132,11 @@ def propagate(
 def table_size(graph: MeasurementGraph, bins: int = 64) -> int:
     """Entries of the table of messages of one group."""
     return 2 * graph.num_edges * (FIRST_BINS if _is_large(graph) else bins)
+
+
+def most_sweeps(graph: MeasurementGraph, sweeps: int) -> int:
+    """Most sweeps at the estimated noise, of so many that are wanted."""
+    return min(sweeps, _LARGE_TABLE_SWEEPS) if _is_large(graph) else sweeps
 
 
 def _is_large(graph: MeasurementGraph) -> bool:
