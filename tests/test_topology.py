@@ -194,6 +194,18 @@ def test_bridges_agree_with_their_definition(seed):
         graph.add_edge(*edge)
 
 
+def test_bridges_of_dense_parts_and_the_leaves_on_them():
+    """Many edges per node: nodes with two disjoint paths are found first."""
+    rng = np.random.default_rng(3)
+    parts = [rng.integers(60, size=(2, 900)) + 60 * part for part in range(3)]
+    parts = [part[:, part[0] != part[1]] for part in parts]
+    # Two bridges between parts, a leaf, and a node with two edges.
+    links = np.array([[0, 70, 5, 7, 9], [80, 125, 180, 181, 181]])
+    found = bridges(np.concatenate([*parts, links], axis=1), 182)
+    assert found[-5:].tolist() == [True, True, True, False, False]
+    assert not found[:-5].any()
+
+
 def test_bridges_of_a_large_path_and_cycle():
     """Deep recursion would overflow here."""
     n = 100_000

@@ -15,6 +15,8 @@ from gnnsync.typing import BoolArray, FloatArray, IntArray
 _WEDGES_PER_CHUNK = 1 << 22
 # Up to this many wedges (some seconds), all of them are enumerated before a sample is drawn.
 _ENUMERATE_BELOW = 1 << 24
+# Edges per node from which `bridges` first looks for nodes between which there are none.
+_MANY_PER_NODE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,12 +168,32 @@ def _expand_parallel(
 def bridges(edge_index: IntArray, num_nodes: int) -> BoolArray:
     """Which edges (m,) lie on no cycle, in O(n + m). Parallel edges form a cycle.
 
-    On any spanning forest with preorder numbers, the tree edge above v is a bridge iff no other
-    edge leaves the subtree of v, whose numbers are consecutive.
+    Nodes that each of two disjoint sets of edges joins have two paths without a common edge, and no
+    bridge is between them. With many edges they are found first, and count as one node.
     """
     m = edge_index.shape[1]
     if not m:
         return np.zeros(0, dtype=bool)
+    if m < _MANY_PER_NODE * num_nodes:
+        return _tree_bridges(edge_index, num_nodes)
+    step = max(2 * m // (_MANY_PER_NODE * num_nodes), 2)
+    one, two = (component_labels(edge_index[:, i::step], num_nodes) for i in range(2))
+    label = np.unique(one.astype(np.int64) * num_nodes + two, return_inverse=True)[1]
+    ends = label[edge_index]
+    between = np.flatnonzero(ends[0] != ends[1])
+    found = np.zeros(m, dtype=bool)
+    if len(between):
+        found[between] = _tree_bridges(ends[:, between], int(label.max()) + 1)
+    return found
+
+
+def _tree_bridges(edge_index: IntArray, num_nodes: int) -> BoolArray:
+    """The bridges (m,) of at least one edge.
+
+    On any spanning forest with preorder numbers, the tree edge above v is a bridge iff no other
+    edge leaves the subtree of v, whose numbers are consecutive.
+    """
+    m = edge_index.shape[1]
     order, parent = spanning_forest(edge_index, num_nodes)
     size, number = _preorder(order, parent)
     edge_above = parent_edges(edge_index, parent)
