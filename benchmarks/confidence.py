@@ -2,6 +2,8 @@
 
 Solves networks of many kinds, compares `Solution.node_confidence` with how often nodes of that
 confidence are within the tolerance of the truth, prints the table and draws the reliability curve.
+Nodes of a network are right or wrong together, so that the error found has a part that is chance:
+`ideal` is the error to expect of confidences without any, on as many networks.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray
 
 _DOUBT = confidence.LEAST_DOUBT
+# Random signs from which `_ideal_text` estimates.
+_SIGNS = 2000
 LEVELS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 0.99, 0.999, 1.0)
 
 
@@ -66,10 +70,12 @@ def main() -> None:
         np.concatenate([getattr(r, name) for r in rows]) for name in ("stated", "right")
     )
     kind = np.concatenate([np.full(len(row.stated), row.kind, dtype=object) for row in rows])
+    network = np.repeat(np.arange(len(rows)), [len(row.stated) for row in rows])
     known = np.isfinite(stated)
-    _print_table(stated[known], right[known])
+    _print_table(stated[known], right[known], network[known])
     for name in dict.fromkeys(kind):
-        _print_kind(name, stated[kind == name], right[kind == name])
+        own = kind == name
+        _print_kind(name, stated[own], right[own], network[own])
     if options.figure:
         _draw(stated[known], right[known], kind[known], options.figure)
 
@@ -142,23 +148,25 @@ def _bins(stated: Any, right: Any) -> Iterator[tuple[float, float, int, float, f
             yield LEVELS[b], LEVELS[b + 1], int(own.sum()), stated[own].mean(), right[own].mean()
 
 
-def _print_table(stated: Any, right: Any) -> None:
+def _print_table(stated: Any, right: Any, network: Any) -> None:
     print(f"{len(stated)} nodes, right means within {NODE_TOLERANCE:g} rad")
     print("| stated between | nodes | stated, mean | found right |\n|---|---|---|---|")
     for low, high, count, mean, found in _bins(stated, right):
         print(f"| {low:g} and {high:g} | {count} | {mean:.3f} | {found:.3f} |")
-    error = _calibration_error(stated, right)
-    print(
-        f"expected calibration error {error:.4f}; Brier score {np.mean((stated - right) ** 2):.4f}"
-    )
+    error, ideal = _calibration_error(stated, right), _ideal_text(stated, right, network)
+    brier = np.mean((stated - right) ** 2)
+    print(f"expected calibration error {error:.4f}, {ideal}; Brier score {brier:.4f}")
 
 
-def _print_kind(name: str, stated: Any, right: Any) -> None:
+def _print_kind(name: str, stated: Any, right: Any, network: Any) -> None:
     known = np.isfinite(stated)
     unknown = f", unknown {1 - known.mean():.1%}" if not known.all() else ""
+    unknown += f"; {len(np.unique(network))} networks"
     if known.any():
-        error = f"{_calibration_error(stated[known], right[known]):.3f}"
-        text = f"stated {stated[known].mean():.3f}, found {right[known].mean():.3f}, ECE {error}"
+        stated, found, network = stated[known], right[known], network[known]
+        error = f"ECE {_calibration_error(stated, found):.3f}"
+        ideal = _ideal_text(stated, found, network)
+        text = f"stated {stated.mean():.3f}, found {found.mean():.3f}, {error}, {ideal}"
     else:
         text = f"nothing stated, found {right.mean():.3f}"
     print(f"{name}: {text}{unknown}")
@@ -167,6 +175,21 @@ def _print_kind(name: str, stated: Any, right: Any) -> None:
 def _calibration_error(stated: Any, right: Any) -> float:
     """Mean over the nodes of |stated - found|, bin by bin."""
     return sum(c * abs(m - f) for _, _, c, m, f in _bins(stated, right)) / len(stated)
+
+
+def _ideal_text(stated: Any, right: Any, network: Any) -> str:
+    """Mean and 95 % quantile of the calibration error of confidences that are right on average.
+
+    Then a network is as likely to have more right nodes than stated as to have fewer: the errors of
+    all its nodes take a random sign together.
+    """
+    place = np.clip(np.searchsorted(LEVELS, stated, side="right") - 1, 0, len(LEVELS) - 2)
+    number = np.unique(network, return_inverse=True)[1]
+    error = np.zeros((number.max() + 1, len(LEVELS) - 1))
+    np.add.at(error, (number, place), stated - right)
+    sign = np.random.default_rng(0).choice((-1.0, 1.0), (_SIGNS, len(error)))
+    ideal = np.abs(sign @ error).sum(axis=1) / len(stated)
+    return f"ideal {ideal.mean():.3f} (95 % below {np.quantile(ideal, 0.95):.3f})"
 
 
 def _draw(stated: Any, right: Any, kind: Any, path: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.frontier import GRAPHS, PRIORS
+from benchmarks.sparse_develop import develop_networks
 from benchmarks.sparse_networks import sparse_networks
 from gnnsync.data import LocalizationDataModule, SyntheticDataModule
 from gnnsync.data.points import Letters
@@ -104,8 +105,9 @@ SETS: dict[str, list[Any]] = {
         ),
     ],
     "maps": [(Letters("PACM", 426, 0), (0.1, 0.15, 0.2, 0.25, 0.3), 9001)],
-    # Made by `benchmarks.sparse_networks`.
+    # Made by `benchmarks.sparse_networks` and `benchmarks.sparse_develop`.
     "sparse": [],
+    "sparse-develop": [],
 }
 
 
@@ -113,6 +115,8 @@ def networks(name: str, count: int) -> Iterator[tuple[str, str, MeasurementGraph
     """Kind, details and graph of every network of a set, `count` of each combination."""
     if name == "sparse":
         yield from sparse_networks(count)
+    if name == "sparse-develop":
+        yield from develop_networks(count)
     for entry in SETS[name]:
         yield from _map_networks(*entry, count) if len(entry) == 3 else _networks(*entry, count)
 

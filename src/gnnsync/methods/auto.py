@@ -64,6 +64,7 @@ from gnnsync.methods.robust.belief.propagation import (
 from gnnsync.methods.robust.choice import Candidate, choose, evidence_of, figures_of, so_far
 from gnnsync.methods.robust.closures.problem import is_pose_graph
 from gnnsync.methods.robust.confidence.assessment import assess
+from gnnsync.methods.robust.confidence.node_confidence import Support
 from gnnsync.methods.robust.costs import belief_costs, cycle_costs, search_costs
 from gnnsync.methods.robust.cycles.certificate import certified_estimate, certify
 from gnnsync.methods.robust.geometric.growth import grow_from_cores
@@ -203,15 +204,9 @@ class Auto(ClassicalMethod):
             near = None if posterior is None else posterior.mass_near(angles, NODE_TOLERANCE)
         final = fit_mixture(graph, angles, dof=fit.dof, like=fit, move=False, max_iterations=1)
         with stage("confidence"):
-            found = assess(
-                graph,
-                final,
-                rng,
-                evidence=fit.evidence,
-                mass=None if near is None else near.prod(axis=1),
-                resample=self._uses("bootstrap"),
-                improve=self._uses("sparse"),
-            )
+            mass = None if near is None else near.prod(axis=1)
+            known = Support(fit.evidence, mass, resample=self._uses("bootstrap"))
+            found = assess(graph, final, rng, known, improve=self._uses("sparse"))
         replaced = found.angles is not final.angles and not np.array_equal(found.angles, angles)
         reason = "samples of the posterior agree best with it" if replaced else _CHOSEN.format(name)
         return replace(

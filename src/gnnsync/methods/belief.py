@@ -17,6 +17,7 @@ from gnnsync.methods.robust.belief.propagation import (
     propagate,
 )
 from gnnsync.methods.robust.confidence.assessment import assess
+from gnnsync.methods.robust.confidence.node_confidence import Support
 from gnnsync.methods.robust.initialisation import initial_angles
 from gnnsync.methods.robust.noise.local_search import local_search
 from gnnsync.methods.robust.noise.mixture import fit_mixture
@@ -93,7 +94,7 @@ class Belief(ClassicalMethod):
         mass = posterior.mass_near(angles, NODE_TOLERANCE).prod(axis=1)
         converged = posterior.converged
         with stage("confidence"):
-            assessed = assess(graph, final, rng, evidence=fit.evidence, mass=mass)
+            assessed = assess(graph, final, rng, Support(fit.evidence, mass))
         return Estimate(
             **assessed.fields,
             converged=converged,

@@ -12,6 +12,7 @@ from gnnsync.methods.robust.belief.messages import point_estimates
 from gnnsync.methods.robust.belief.open_nodes import open_nodes_posterior
 from gnnsync.methods.robust.belief.propagation import Posterior, final_angles, propagate
 from gnnsync.methods.robust.confidence.assessment import assess
+from gnnsync.methods.robust.confidence.node_confidence import Support
 from gnnsync.methods.robust.cycles.certificate import certified_estimate, certify
 from gnnsync.methods.robust.geometric.rotation import rotate_regions
 from gnnsync.methods.robust.noise.local_search import local_search
@@ -99,7 +100,7 @@ def _finished(
     angles, mass = _final_angles(graph, fit, found)
     final = fit_mixture(graph, angles, like=fit, move=False, max_iterations=_FINAL_ITERATIONS)
     doubtful = fit.evidence < _DOUBTFUL_EVIDENCE * fit.angles.size
-    assessed = assess(graph, final, rng, evidence=fit.evidence, mass=mass, resample=doubtful)
+    assessed = assess(graph, final, rng, Support(fit.evidence, mass, doubtful))
     return Estimate(
         **assessed.fields,
         converged=fit.converged,

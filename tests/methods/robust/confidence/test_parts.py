@@ -58,15 +58,13 @@ def test_clusters_are_divided_where_few_edges_join_them(links, blocks, clusters)
     assert find_clusters(graph, fit).max() + 1 == clusters
 
 
-def test_two_links_that_disagree_leave_the_rotation_unknown() -> None:
+def test_two_links_that_disagree_leave_the_rotation_in_doubt() -> None:
     graph = two_cliques(2)
     offset = graph.offset.copy()
     offset[-1] += 1.5
     doubtful = graph.replace(offset=offset)
     rng = np.random.default_rng(0)
-    for which, known in ((graph, True), (doubtful, False)):
+    for which, low, high in ((graph, 0.9, 1.0), (doubtful, 0.3, 0.7)):
         fit = fit_mixture(which, graph.angles)
         right = confidence_of_parts(which, fit, rng)
-        assert np.isfinite(right).all() == known
-        if known:
-            assert right.min() > 0.9
+        assert low < right.min() <= right.max() <= high

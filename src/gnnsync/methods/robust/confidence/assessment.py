@@ -10,6 +10,7 @@ import numpy as np
 from gnnsync.graph import MeasurementGraph
 from gnnsync.linalg.propagation import angle_variance
 from gnnsync.methods.robust.confidence.error_propagation import location_variance
+from gnnsync.methods.robust.confidence.node_confidence import Support
 from gnnsync.methods.robust.confidence.parts import confidence_of_parts
 from gnnsync.methods.robust.noise.mixture import MixtureFit, relative_weight
 from gnnsync.methods.robust.sparse.posterior import AngleSamples, sample_angles, sparse_kernel
@@ -42,10 +43,8 @@ def assess(
     graph: MeasurementGraph,
     fit: MixtureFit,
     rng: np.random.Generator,
+    support: Support | None = None,
     *,
-    evidence: float | None = None,
-    mass: FloatArray | None = None,
-    resample: bool = True,
     improve: bool = False,
 ) -> Assessment:
     """Confidences and deviations of the angles of a fit.
@@ -57,7 +56,7 @@ def assess(
         graph: the measurements, connected.
         fit: angles and, fitted with `move=False`, the noise that they imply.
         rng: for samples.
-        evidence, mass, resample: see `node_confidence`.
+        support: what else is known of the angles.
         improve: whether the angles of the posterior may take the place of the fitted ones.
 
     Returns:
@@ -66,7 +65,7 @@ def assess(
     """
     try:
         check_time()
-        return _assess(graph, fit, rng, evidence, mass, resample, improve)
+        return _assess(graph, fit, rng, support, improve)
     except TimeUp:
         right, deviation = np.full(graph.num_nodes, np.nan), np.full(fit.angles.shape, np.nan)
         precision = _precision(graph, fit)
@@ -77,9 +76,7 @@ def _assess(
     graph: MeasurementGraph,
     fit: MixtureFit,
     rng: np.random.Generator,
-    evidence: float | None,
-    mass: FloatArray | None,
-    resample: bool,
+    support: Support | None,
     improve: bool,
 ) -> Assessment:
     """`assess` without a time limit."""
@@ -87,7 +84,7 @@ def _assess(
     if kernel is not None:
         samples = sample_angles(graph, kernel, rng, start=fit.edge_confidence > 0.5)
         return _from_samples(graph, fit, samples, improve)
-    right = confidence_of_parts(graph, fit, rng, evidence=evidence, mass=mass, resample=resample)
+    right = confidence_of_parts(graph, fit, rng, support)
     precision = _precision(graph, fit)
     variance = [angle_variance(graph, column, rng) for column in precision.T]
     deviation = np.sqrt(np.stack(variance, axis=1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import erf, expit, logit
 
@@ -14,8 +16,7 @@ from gnnsync.methods.robust.geometric.regions import is_extended
 from gnnsync.methods.robust.noise.law import SIGMA_FLOOR
 from gnnsync.methods.robust.noise.mixture import MixtureFit
 from gnnsync.solution import NODE_TOLERANCE
-from gnnsync.typing import FloatArray
-from gnnsync.work import TimeUp, check_time
+from gnnsync.typing import FloatArray, IntArray
 
 # Weights of the columns of `regressors`, fitted by `python -m benchmarks.confidence --set develop
 # --fit`.
@@ -33,14 +34,32 @@ LEAST_DOUBT = 1e-3
 _NOISY = 0.05
 
 
+@dataclass(frozen=True, eq=False)
+class Support:
+    """What is known of angles besides the fit with which they are assessed.
+
+    Args:
+        evidence: of the fit before open nodes were placed; that of the fit itself if not given.
+        mass: (n,) posterior probability of being near the truth, if belief propagation was run.
+        resample: whether the bootstrap is used on extended graphs.
+    """
+
+    evidence: float | None = None
+    mass: FloatArray | None = None
+    resample: bool = True
+
+    def of_part(self, nodes: IntArray, fit: MixtureFit) -> Support:
+        """That of some nodes, with their part of the evidence; `fit` is that of all nodes."""
+        evidence = fit.evidence if self.evidence is None else self.evidence
+        mass = None if self.mass is None else self.mass[nodes]
+        return Support(evidence * len(nodes) / len(fit.angles), mass, self.resample)
+
+
 def node_confidence(
     graph: MeasurementGraph,
     fit: MixtureFit,
     rng: np.random.Generator,
-    *,
-    evidence: float | None = None,
-    mass: FloatArray | None = None,
-    resample: bool = True,
+    support: Support | None = None,
 ) -> FloatArray:
     """Probability (n,) that a node's angles are within `NODE_TOLERANCE` of the truth.
 
@@ -54,41 +73,25 @@ def node_confidence(
         graph: the measurements.
         fit: angles and, fitted with `move=False`, the noise that they imply.
         rng: for sampled noise.
-        evidence: of the fit before open nodes were placed; that of `fit` if not given.
-        mass: (n,) posterior probability of being near the truth, if belief propagation was run.
-        resample: whether the bootstrap is used on extended graphs.
+        support: what else is known of the angles.
 
-    Returns:
-        NaN, unknown, for all nodes if the time limit (`gnnsync.work`) is reached.
+    Raises:
+        TimeUp: the time limit (`gnnsync.work`) is reached.
     """
-    try:
-        check_time()
-        return _node_confidence(graph, fit, rng, evidence, mass, resample)
-    except TimeUp:
-        return np.full(graph.num_nodes, np.nan)
-
-
-def _node_confidence(
-    graph: MeasurementGraph,
-    fit: MixtureFit,
-    rng: np.random.Generator,
-    evidence: float | None,
-    mass: FloatArray | None,
-    resample: bool,
-) -> FloatArray:
-    """`node_confidence` without a time limit."""
+    known = support or Support()
     local = np.ones(graph.num_nodes)
     for group in range(fit.share.size):
         local *= local_probability(graph, fit, group, rng)
     local = np.clip(local, 0.0, 1.0)
     if fit.sigma < _NOISY:
         return local
-    per_angle = (fit.evidence if evidence is None else evidence) / fit.angles.size
-    resample = resample and fit.share.size == 1 and graph.num_edges <= LARGE_GRAPH_EDGES
+    evidence = fit.evidence if known.evidence is None else known.evidence
+    per_angle = evidence / fit.angles.size
+    resample = known.resample and fit.share.size == 1 and graph.num_edges <= LARGE_GRAPH_EDGES
     if not resample or not is_extended(graph, rng):
-        return calibrated(local, mass, per_angle)
+        return calibrated(local, known.mass, per_angle)
     resampled = bootstrap(graph, fit, rng)
-    result = calibrated(local, mass, per_angle, resampled.recovered)
+    result = calibrated(local, known.mass, per_angle, resampled.recovered)
     if resampled.excess > 0.0:
         weight = fit.membership[:, 0] * graph.edge_weight / graph.edge_weight.mean()
         error = shared_noise_error(graph, weight, graph.residual(fit.angles)[:, 0], rng)

@@ -9,9 +9,14 @@ import numpy as np
 from gnnsync.angles import wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust.confidence.clusters import find_blocks, find_clusters
-from gnnsync.methods.robust.confidence.node_confidence import node_confidence
+from gnnsync.methods.robust.confidence.node_confidence import Support, node_confidence
 from gnnsync.methods.robust.noise.mixture import MixtureFit
-from gnnsync.methods.robust.sparse.posterior import confidence_of, sample_angles, small_kernel
+from gnnsync.methods.robust.sparse.posterior import (
+    AngleSamples,
+    confidence_of,
+    sample_angles,
+    small_kernel,
+)
 from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
@@ -23,27 +28,23 @@ def confidence_of_parts(
     graph: MeasurementGraph,
     fit: MixtureFit,
     rng: np.random.Generator,
-    *,
-    evidence: float | None = None,
-    mass: FloatArray | None = None,
-    resample: bool = True,
+    support: Support | None = None,
 ) -> FloatArray:
     """Probability (n,) as of `node_confidence`, with the rotations between parts of the graph.
 
     Within clusters (or, if these are too many, blocks without bridges) `node_confidence` is asked.
     What the few edges between them leave open is sampled (`sample_angles`), with as many outliers
     as the edges in the clusters have. Nodes are right if their cluster is and if they are in it,
-    all nodes aligned. NaN if no rotation is common to most nodes. For the arguments see
-    `node_confidence`.
+    all nodes aligned. NaN where the outlier share decides, of which little is known
+    (`confidence_of`). For the arguments see `node_confidence`.
     """
-    evidence = fit.evidence if evidence is None else evidence
     label = _parts(graph, fit) if fit.share.size == 1 else np.zeros(graph.num_nodes, np.int64)
     if not label.any():
-        return node_confidence(graph, fit, rng, evidence=evidence, mass=mass, resample=resample)
-    inside = _within(graph, fit, label, rng, evidence, mass, resample)
-    rotation = _sampled_rotations(graph, fit, label, rng)
-    most = max(_NODES // graph.num_nodes, _FEWEST_SAMPLES)
-    return inside * confidence_of(_near(rotation[:most][:, label]))
+        return node_confidence(graph, fit, rng, support)
+    inside = _within(graph, fit, label, rng, support or Support())
+    sampled = _sampled_rotations(graph, fit, label, rng)
+    few = slice(max(_NODES // graph.num_nodes, _FEWEST_SAMPLES))
+    return inside * confidence_of(_near(sampled.angles[few][:, label]), sampled.eta[few])
 
 
 def _parts(graph: MeasurementGraph, fit: MixtureFit) -> IntArray:
@@ -67,8 +68,8 @@ def _between(graph: MeasurementGraph, fit: MixtureFit, label: IntArray) -> Measu
 
 def _sampled_rotations(
     graph: MeasurementGraph, fit: MixtureFit, label: IntArray, rng: np.random.Generator
-) -> FloatArray:
-    """Samples (s, p) of the rotations that the parts need, given what the edges in them tell."""
+) -> AngleSamples:
+    """Samples of the rotations (s, p) that the parts need, given what the edges in them tell."""
     between = _between(graph, fit, label)
     kernel = small_kernel(between)
     assert kernel is not None
@@ -76,7 +77,7 @@ def _sampled_rotations(
     inliers = float(fit.edge_confidence[inner].sum())
     seen = float(inner.sum()) - inliers, inliers
     sigma = fit.sigma / float(np.sqrt(between.edge_weight.mean()))
-    return sample_angles(between, kernel, rng, seen=seen, sigma=sigma).angles
+    return sample_angles(between, kernel, rng, seen=seen, sigma=sigma)
 
 
 def _near(error: FloatArray) -> BoolArray:
@@ -90,9 +91,7 @@ def _within(
     fit: MixtureFit,
     label: IntArray,
     rng: np.random.Generator,
-    evidence: float,
-    mass: FloatArray | None,
-    resample: bool,
+    support: Support,
 ) -> FloatArray:
     """Probability (n,) that a node is right relative to its part."""
     right = np.ones(graph.num_nodes)
@@ -102,12 +101,5 @@ def _within(
             continue
         part, edges = graph.subgraph(nodes)
         own = replace(fit, angles=fit.angles[nodes], membership=fit.membership[edges])
-        right[nodes] = node_confidence(
-            part,
-            own,
-            rng,
-            evidence=evidence * len(nodes) / graph.num_nodes,
-            mass=None if mass is None else mass[nodes],
-            resample=resample,
-        )
+        right[nodes] = node_confidence(part, own, rng, support.of_part(nodes, fit))
     return right

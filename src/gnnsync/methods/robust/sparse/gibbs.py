@@ -65,7 +65,9 @@ def sample_inliers(
     Offsets of inlier edges are normal with variance σ²/w, those of outliers uniform, angles have a
     uniform prior. Given the other inlier chains, a chain between nodes that they join has the
     closure error e with variance v: its odds are (1 - η)^L / (1 - (1 - η)^L) · 2π N(e; v), N
-    wrapped on the circle; between nodes that they do not join, 2π N = 1.
+    wrapped on the circle; between nodes that they do not join, 2π N = 1. Of two chains that meet,
+    one an inlier and one not, it is also sampled which is the inlier: with few outliers a sampler
+    that changes one chain at a time would seldom come from one to the other.
 
     Args:
         kernel: the chains.
@@ -120,6 +122,7 @@ class _State:
         self.covariance = np.zeros((replicas, k, k))
         self.mean = np.zeros((replicas, k))
         self._refresh(np.arange(replicas))
+        self.pairs = _meeting(kernel)
         # Few outliers at first: cycles that do not close raise the share within some sweeps, while
         # from a large share long chains, all taken for outliers, would never become inliers.
         self.eta = rng.uniform(0.005, 0.05, replicas)
@@ -130,10 +133,12 @@ class _State:
             self.put(chain, np.ones(replicas, dtype=bool))
 
     def sweep(self) -> FloatArray:
-        """Resample every chain once, then η and σ; the probability (r, c) of each chain."""
+        """Resample every chain, pairs of them, η and σ; the probability (r, c) of each chain."""
         probability = np.ones(self.inlier.shape)
         for chain in self.rng.permutation(np.flatnonzero(self.kernel.doubted)).tolist():
             probability[:, chain] = self._resample(chain)
+        for one, two in self.rng.permutation(self.pairs)[: self.kernel.num_chains].tolist():
+            self._exchange(one, two)
         self._resample_eta()
         self._resample_sigma()
         return probability
@@ -149,12 +154,52 @@ class _State:
 
     def _resample(self, chain: int) -> FloatArray:
         error, variance = self._closure(chain)
-        closed = _log_density(error, self.sigma**2 * variance)
-        right = self.kernel.doubted[chain] * np.log1p(-self.eta)
-        odds = right - np.log(-np.expm1(right)) + closed
+        odds = self._prior(np.full(len(error), chain), np.arange(len(error)))
+        odds = odds + _log_density(error, self.sigma**2 * variance)
         probability = np.asarray(expit(odds))
         self.put(chain, self.rng.random(len(odds)) < probability)
         return probability
+
+    def _prior(self, chain: IntArray, replica: IntArray) -> FloatArray:
+        """Log odds of chains, each in a replica, to be inliers by the outlier share alone."""
+        right = self.kernel.doubted[chain] * np.log1p(-self.eta[replica])
+        return np.asarray(right - np.log(-np.expm1(right)))
+
+    def _exchange(self, one: int, two: int) -> None:
+        """Resample which of two chains is the inlier, in the replicas where one of them is."""
+        held = self.inlier[:, one]
+        r = np.flatnonzero(held != self.inlier[:, two])
+        if not len(r):
+            return
+        kernel, cov = self.kernel, self.covariance
+        inside, outside = np.where(held[r], one, two), np.where(held[r], two, one)
+        (a, b), (c, d) = kernel.ends[:, inside], kernel.ends[:, outside]
+        own, other = kernel.variance[inside], kernel.variance[outside]
+        spread = cov[r, a, a] + cov[r, b, b] - 2.0 * cov[r, a, b]
+        crossed = cov[r, a, c] - cov[r, a, d] - cov[r, b, c] + cov[r, b, d]
+        residual = self.lifted[r, inside] - self.mean[r, a] + self.mean[r, b]
+        # Without the inlier: leave-one-out of least squares; a bridge moves nothing but its sides.
+        bridge = own - spread <= _BRIDGE * own
+        left = np.maximum(own - spread, _BRIDGE * own)
+        slope = np.where(bridge, 0.0, crossed / left)
+        error = self.mean[r, c] - self.mean[r, d] - slope * residual
+        wide = cov[r, c, c] + cov[r, d, d] - 2.0 * cov[r, c, d] + slope * crossed + other
+        parted = (self.label[r, c] != self.label[r, d]) | (bridge & (np.abs(crossed) > own / 2.0))
+        noise = self.sigma[r] ** 2
+        before = self._prior(inside, r) + _log_density(
+            wrap(residual * own / left), noise * np.where(bridge, np.inf, own * own / left)
+        )
+        after = self._prior(outside, r) + _log_density(
+            wrap(kernel.offset[outside] - error), noise * np.where(parted, np.inf, wide)
+        )
+        changed = r[self.rng.random(len(r)) < expit(after - before)]
+        new = {chain: self.inlier[:, chain].copy() for chain in (one, two)}
+        for inlier in new.values():
+            inlier[changed] ^= True
+        for chain, inlier in new.items():
+            self.put(chain, inlier & self.inlier[:, chain])
+        for chain, inlier in new.items():
+            self.put(chain, inlier)
 
     def _closure(self, chain: int) -> tuple[FloatArray, FloatArray]:
         """Closure error (r,) and its variance in σ², infinite where the others do not join it."""
@@ -244,6 +289,15 @@ class _State:
         log = -freedom[:, None] * np.log(scales) - 0.5 * square[:, None] / scales**2
         # The largest of log-probability plus Gumbel noise is a sample.
         self.sigma = scales[(log + self.rng.gumbel(size=log.shape)).argmax(axis=1)]
+
+
+def _meeting(kernel: Kernel) -> IntArray:
+    """Pairs (p, 2) of chains, not trusted as a whole, that have a junction in common."""
+    doubted = np.flatnonzero(kernel.doubted)
+    one, two = (doubted[index] for index in np.triu_indices(len(doubted), 1))
+    first, second = kernel.ends[:, one], kernel.ends[:, two]
+    shared = (first[:, None] == second[None]).any(axis=(0, 1))
+    return np.stack([one[shared], two[shared]], axis=1)
 
 
 def truncated_geometric(eta: FloatArray, count: IntArray, uniform: FloatArray) -> IntArray:

@@ -10,6 +10,7 @@ from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust.noise.mixture import relative_weight
 from gnnsync.methods.robust.sparse.gibbs import (
+    PRIOR,
     InlierSamples,
     sample_inliers,
     truncated_geometric,
@@ -19,8 +20,10 @@ from gnnsync.solution import NODE_TOLERANCE
 from gnnsync.topology import component_labels, parent_edges, spanning_forest
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
-# A rotation is common to most nodes if in so many of the samples so many nodes are right.
-_COMMON_SAMPLES, _COMMON_NODES = 0.95, 0.7
+# A second prior of the outlier share, with more outliers than `PRIOR`: a probability that it would
+# change by more than _DEPENDENCE is not known. Chosen on the graphs of `python -m
+# benchmarks.confidence --set sparse-develop`.
+_OTHER_PRIOR, _DEPENDENCE = (1.0, 4.0), 0.05
 # Largest kernel that is sampled: junctions and chains, about a second; and chains per junction,
 # unless there are few, for with more of them the sampler stays too long where it began.
 MOST_JUNCTIONS, MOST_CHAINS, _MOST_PER_JUNCTION, _FEW_CHAINS = 80, 150, 2.0, 60
@@ -78,8 +81,8 @@ class AngleSamples:
         return (np.abs(self._error(angles)) < NODE_TOLERANCE).mean(axis=0)
 
     def confidence(self, angles: FloatArray) -> FloatArray:
-        """The probability `right`, NaN if no rotation is common to most nodes."""
-        return confidence_of(np.abs(self._error(angles)) < NODE_TOLERANCE)
+        """The probability `right`, NaN where the prior of the outlier share decides."""
+        return confidence_of(np.abs(self._error(angles)) < NODE_TOLERANCE, self.eta)
 
     def deviation(self, angles: FloatArray) -> FloatArray:
         """Standard deviation (n,) of angles (n,), where they are right; NaN if hardly ever."""
@@ -102,14 +105,19 @@ class AngleSamples:
         return wrap(gap - np.angle(np.exp(1j * gap).mean(axis=1))[:, None])
 
 
-def confidence_of(right: BoolArray) -> FloatArray:
+def confidence_of(right: BoolArray, eta: FloatArray) -> FloatArray:
     """Probability (n,) of each node from the samples (s, n) in which it is right.
 
-    NaN if no rotation is common to most nodes: if in a part of the samples large parts of the graph
-    are rotated against each other, which nodes are right depends on the rotation that is chosen.
+    NaN where it depends on the prior of the outlier share more than on the measurements, as at the
+    end of a path of edges that nothing checks. `eta` (s,) is the outlier share of the samples; with
+    the weights (η^a' (1 - η)^b') / (η^a (1 - η)^b) these are samples for another prior.
     """
-    common = float((right.mean(axis=1) >= _COMMON_NODES).mean()) >= _COMMON_SAMPLES
-    return right.mean(axis=0) if common else np.full(right.shape[1], np.nan)
+    stated = right.mean(axis=0)
+    more, fewer = _OTHER_PRIOR[0] - PRIOR[0], _OTHER_PRIOR[1] - PRIOR[1]
+    log_weight = more * np.log(eta) + fewer * np.log1p(-eta)
+    weight = np.exp(log_weight - log_weight.max())
+    other = weight @ right / weight.sum()
+    return np.where(np.abs(other - stated) <= _DEPENDENCE, stated, np.nan)
 
 
 def sample_angles(
