@@ -4,6 +4,7 @@ import pytest
 from gnnsync import MeasurementGraph
 from gnnsync.linalg import propagation
 from gnnsync.linalg.propagation import angle_variance, difference_variance
+from gnnsync.work import Work, watched
 
 
 def dense(graph, precision):
@@ -51,3 +52,12 @@ def test_large_graphs_are_factorised_or_sampled(rng):
     np.testing.assert_allclose(
         sampled.mean(), dense(graph, np.ones(graph.num_edges)).trace() / n, rtol=0.1
     )
+
+
+def test_sampling_ends_at_the_time_limit(rng):
+    n = propagation._DENSE_NODES + 50
+    pairs = np.array([(i, (i + j) % n) for i in range(n) for j in range(1, 6)]).T
+    graph = MeasurementGraph(pairs, np.zeros(pairs.shape[1]), n)
+    with watched(Work(time_limit=1e-9)) as work:
+        assert np.isnan(angle_variance(graph, np.ones(graph.num_edges), rng)).all()
+    assert work.cut_short

@@ -11,6 +11,7 @@ from gnnsync.linalg.laplacian import laplacian_solve, least_squares_shift
 from gnnsync.linalg.operator import EdgeOperator
 from gnnsync.topology import component_labels
 from gnnsync.typing import BoolArray, FloatArray
+from gnnsync.work import time_is_up
 
 # Graphs of at most this many nodes are inverted as dense matrices: a fifth of a second.
 _DENSE_NODES = 800
@@ -19,6 +20,8 @@ _SPARSE_DEGREE, _SPARSE_NODES = 3, 100_000
 # Others are sampled: number of samples (relative error of a deviation 1/√(2·samples)), and steps
 # and accuracy of conjugate gradients for each.
 _SAMPLES, _SOLVE_STEPS, _SOLVE_ACCURACY = 24, 300, 1e-3
+# Fewest samples, where the time limit ends them.
+_FEWEST_SAMPLES = 6
 # Beyond this many edges the edges at a node alone are counted.
 _MOST_EDGES = 200_000
 # Precisions below this part of the largest hold nothing.
@@ -135,11 +138,13 @@ def _sampled(
     held: BoolArray | None,
     rng: np.random.Generator,
 ) -> FloatArray:
-    operator, square = EdgeOperator(graph), np.zeros(graph.num_nodes)
-    for _ in range(_SAMPLES):
+    """From samples of the noise: fewer, or NaN if very few, where the time limit is reached."""
+    operator, square, drawn = EdgeOperator(graph), np.zeros(graph.num_nodes), 0
+    while drawn < _SAMPLES and not time_is_up():
+        drawn += 1
         noise = rng.standard_normal(graph.num_edges) / np.sqrt(precision)
         moved = least_squares_shift(
             operator, precision, noise, tol=_SOLVE_ACCURACY, max_iterations=_SOLVE_STEPS
         )
         square += (moved - (moved if held is None else moved[held]).mean()) ** 2
-    return square / _SAMPLES
+    return square / drawn if drawn >= _FEWEST_SAMPLES else np.full(graph.num_nodes, np.nan)

@@ -20,6 +20,25 @@ def test_a_tree_says_that_it_has_no_redundancy():
     assert "%" not in text
 
 
+def test_one_triangle_states_nodes_as_it_does_edges():
+    offset = np.deg2rad([30.0, 40.0, 72.0])
+    graph = gnnsync.MeasurementGraph.from_edges("aba", "bcc", offset)
+    solution = gnnsync.solve(graph)
+    assert solution.edge_confidence.min() > 0.95
+    assert solution.node_confidence.min() > 0.95
+    assert "100.0% of the nodes" in text_of(graph, solution)
+
+
+def test_few_cycles_on_a_long_path_say_that_too_little_is_checked():
+    names = [str(i) for i in range(30)]
+    graph = gnnsync.MeasurementGraph.from_edges(
+        [*names[:-1], "0"], [*names[1:], "2"], [*np.full(29, 0.1), 0.2]
+    )
+    solution = gnnsync.solve(graph)
+    assert np.isnan(solution.node_confidence).all()
+    assert "unknown: too few measurements are checked" in text_of(graph, solution)
+
+
 def test_bridges_are_counted_and_the_worst_edges_listed(make_multigraph):
     graph = make_multigraph(0, n=8, m=30, connected=True)
     edges = np.concatenate([graph.edge_index, [[0], [8]]], axis=1)

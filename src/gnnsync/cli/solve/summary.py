@@ -75,10 +75,18 @@ def _confidence_text(summary: dict[str, Any]) -> str | None:
     if sure is None:
         return None
     if unknown == 1.0:
-        return "unknown: nothing tells right angles from wrong ones"
+        return f"unknown: {_why_unknown(summary)}"
     within = UNITS[summary["unit"]].format(NODE_TOLERANCE)
     text = f"{sure:.1%} of the nodes are within {within} with {SURE:.0%} or more"
     return f"{text}; {unknown:.1%} are unknown" if unknown else text
+
+
+def _why_unknown(summary: dict[str, Any]) -> str:
+    if summary["edges_unchecked"] == summary["edges"]:
+        return "nothing checks the measurements"
+    if summary["stop_reason"].startswith("time limit"):
+        return "it was not computed within the time limit"
+    return "too few measurements are checked to tell how many are wrong"
 
 
 def _deviation_text(summary: dict[str, Any]) -> str | None:
