@@ -14,10 +14,11 @@ import numpy as np
 
 from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.components import Components, Estimate, JoinedEstimates, Part
 from gnnsync.methods.refine import projected_gradient_steps
 from gnnsync.solution import Solution
-from gnnsync.topology import forest_angles
-from gnnsync.typing import FloatArray, IntArray
+from gnnsync.topology import distinct, forest_angles
+from gnnsync.typing import FloatArray
 from gnnsync.work import TimeUp, check_time, loop, plan, reached_time_limit
 
 log = logging.getLogger(__name__)
@@ -100,21 +101,6 @@ class ReplicaMethod(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class Estimate:
-    """What a classical method finds on one connected graph; fields as in `Solution`."""
-
-    angles: FloatArray
-    converged: bool = True
-    iterations: int = 0
-    stop_reason: str = "closed form"
-    edge_confidence: FloatArray | None = None
-    diagnostics: dict[str, float] = field(default_factory=dict)
-    node_confidence: FloatArray | None = None
-    node_deviation: FloatArray | None = None
-    edge_precision: FloatArray | None = None
-
-
 @dataclass(frozen=True)
 class ClassicalMethod:
     """Base of the classical methods: components, refinement, timing and the check of k.
@@ -189,7 +175,7 @@ class ClassicalMethod:
             converged=all(e.converged for e in estimates),
             iterations=max((e.iterations for e in estimates), default=0),
             stop_reason=reason,
-            diagnostics=_merge(estimates),
+            diagnostics=_merge(estimates, graph),
             seconds=time.perf_counter() - began,
         )
 
@@ -197,39 +183,33 @@ class ClassicalMethod:
         self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray | None
     ) -> tuple[Estimate, list[Estimate]]:
         """Angles and confidences of the whole graph, and the estimate of each component."""
-        angles = np.zeros((graph.num_nodes, k))
-        confidence = np.ones(graph.num_edges)
-        # A node alone in its component is its own reference, and always right.
-        right = np.ones(graph.num_nodes)
-        deviation, precision = np.zeros((graph.num_nodes, k)), np.zeros((graph.num_edges, k))
-        estimates = []
-        parts = _split(graph)
-        plan({_label(number): part.num_edges for number, (_, _, part) in enumerate(parts)})
-        for number, (nodes, edges, part) in enumerate(parts):
-            with loop(_label(number)):
-                own = None if start is None else start[nodes]
-                found = self._estimate_refined(part, k, rng, own)
-            solved = Solution.from_angles(part, found.angles, edge_confidence=found.edge_confidence)
-            angles[nodes], confidence[edges] = solved.angles, solved.edge_confidence
-            if found.node_confidence is not None:
-                right[nodes] = found.node_confidence
-            if found.node_deviation is not None:
-                deviation[nodes] = found.node_deviation
-            if found.edge_precision is not None:
-                precision[edges] = found.edge_precision
-            estimates.append(found)
-        # Largest first: its diagnostics are the ones reported.
-        estimates.sort(key=lambda e: len(e.angles), reverse=True)
-        stated = all(estimate.node_confidence is not None for estimate in estimates)
-        measured = all(estimate.node_deviation is not None for estimate in estimates)
-        whole = Estimate(
-            angles,
-            edge_confidence=confidence,
-            node_confidence=right if stated and estimates else None,
-            node_deviation=deviation if measured and estimates else None,
-            edge_precision=precision if measured and estimates else None,
-        )
-        return whole, estimates
+        _warn_of_components(graph)
+        components, joined = Components(graph), JoinedEstimates(graph, k)
+        # Angles of a tree follow from its edges: of several trees, the method solves the largest.
+        trees = components.trees if k == 1 and start is None else np.zeros_like(components.trees)
+        largest = int(np.argmax(np.where(trees, components.nodes, 0)))
+        others = trees & (np.arange(len(trees)) != largest)
+        chosen = components.with_edges & ~others
+        plan({_label(i): components.edges[i] for i in np.flatnonzero(chosen).tolist()})
+        for number, part in components.parts(chosen):
+            self._estimate_part(joined, number, part, k, rng, start)
+        if others.any() and not joined.add_trees(components, others, largest):
+            for number, part in components.parts(others):
+                self._estimate_part(joined, number, part, k, rng, start)
+        return joined.whole(), joined.estimates
+
+    def _estimate_part(
+        self,
+        joined: JoinedEstimates,
+        number: int,
+        part: Part,
+        k: int,
+        rng: np.random.Generator,
+        start: FloatArray | None,
+    ) -> None:
+        with loop(_label(number)):
+            own = None if start is None else start[part.nodes]
+            joined.add(number, part, self._estimate_refined(part.graph, k, rng, own))
 
     def _estimate_refined(
         self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray | None
@@ -299,10 +279,7 @@ def _along_tree(graph: MeasurementGraph, k: int) -> Estimate:
     return Estimate(np.repeat(angles[:, None], k, axis=1), converged=False, stop_reason=reason)
 
 
-def _split(
-    graph: MeasurementGraph,
-) -> list[tuple[IntArray, IntArray, MeasurementGraph]]:
-    """Nodes, edges and graph of every component with edges, in O((n + m) log n)."""
+def _warn_of_components(graph: MeasurementGraph) -> None:
     if graph.num_components > 1:
         warnings.warn(
             f"the graph has {graph.num_components} components; each is solved on its own, and "
@@ -310,27 +287,9 @@ def _split(
             DisconnectedGraphWarning,
             stacklevel=4,
         )
-    label = graph.components
-    size = np.bincount(label)
-    node_order = np.argsort(label, kind="stable")
-    position = np.empty(graph.num_nodes, dtype=np.int64)
-    position[node_order] = np.arange(graph.num_nodes) - np.repeat(np.cumsum(size) - size, size)
-    edge_order = np.argsort(label[graph.src], kind="stable")
-    edge_count = np.bincount(label[graph.src], minlength=len(size))
-    parts = []
-    node_parts = np.split(node_order, np.cumsum(size)[:-1])
-    edge_parts = np.split(edge_order, np.cumsum(edge_count)[:-1])
-    for nodes, edges in zip(node_parts, edge_parts, strict=True):
-        if len(edges):
-            columns = {"weight": graph.weight, "trusted": graph.trusted}
-            kept = {name: value[edges] for name, value in columns.items() if value is not None}
-            index = position[graph.edge_index[:, edges]]
-            part = MeasurementGraph(index, graph.offset[edges], len(nodes), **kept)  # type: ignore[arg-type]
-            parts.append((nodes, edges, part))
-    return parts
 
 
-def _merge(estimates: list[Estimate]) -> dict[str, float]:
+def _merge(estimates: list[Estimate], graph: MeasurementGraph) -> dict[str, float]:
     """Diagnostics of the component with the most nodes; how many were solved, if several.
 
     Figures of different kinds (bounds, eigenvalues, counts) have no common sum or mean.
@@ -338,8 +297,9 @@ def _merge(estimates: list[Estimate]) -> dict[str, float]:
     if not estimates:
         return {}
     merged = dict(estimates[0].diagnostics)
-    if len(estimates) > 1:
-        merged["components_solved"] = float(len(estimates))
+    count = len(distinct(graph.components[graph.src]))
+    if count > 1:
+        merged["components_solved"] = float(count)
     return merged
 
 
