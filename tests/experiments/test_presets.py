@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from gnnsync.errors import ConfigError
 from gnnsync.experiments.config.building import build
 from gnnsync.experiments.config.composing import compose_config, hydra_configs
 from gnnsync.experiments.job.hashing import job_hash, resolved
@@ -84,10 +85,47 @@ def test_the_command_line_chooses_another_protocol(preset):
     assert (cfg.protocol.name, cfg.sweep) == (own, preset)
 
 
+@pytest.mark.parametrize(
+    ("protocol", "published"), [("paper", (0.888, 0.208)), ("released", (0.85, 0.156))]
+)
+def test_a_protocol_has_the_figure_of_its_source(protocol, published, tmp_path):
+    """ERO p = .15, η = .8, within a deviation of replicas; 100 steps differ little from 1000."""
+    overrides = [f"protocol={protocol}", "data.p=0.15", "data.eta=0.8", "trainer.max_steps=100"]
+    rows = run_job(compose_config([*overrides, "figures=false", f"output_dir={tmp_path}"]))
+    mean, deviation = published
+    assert abs(np.mean([row["mse"] for row in rows]) - mean) < deviation
+    assert {row["status"] for row in rows} == {"finished"}
+
+
 def test_an_option_beside_a_protocol_wins():
     cfg = compose_config(["protocol=paper", "loss.norm=mean", "data.orientation=random"])
     assert (cfg.loss.norm, cfg.data.orientation) == ("mean", "random")
     assert compose_config(["protocol=paper"]).method.spread is None
+
+
+@pytest.mark.parametrize("preset", ["us_cities", "pacm"])
+def test_a_map_of_the_paper_may_come_from_a_file(preset, tmp_path):
+    """Upper orientation, the file's own origin, and 50 points per patch with the centre."""
+    points = np.random.default_rng(0).normal(size=(70, 2)) + 5.0
+    np.save(tmp_path / "cloud.npy", points)
+    overrides = [f"experiment=paper/{preset}", f"data.path={tmp_path}/cloud.npy", "data.eta=0.05"]
+    cfg = compose_config([*overrides, "data.seeds=[1]", "method=gpm", f"output_dir={tmp_path}"])
+    _, data, _ = build(cfg)
+    np.testing.assert_array_equal(data.points, points)
+    assert data.describe()["graph"] == "cloud"
+    assert data.exact_patches.size == 50
+    assert (data.graphs[0].src < data.graphs[0].dst).all()
+    (row, _) = run_job(cfg)
+    assert row["mse"] < 0.1
+    assert row["ane"] != row["ane_paper"]  # the circular and the arithmetic shift
+
+
+@pytest.mark.parametrize("preset", ["us_cities", "pacm"])
+def test_a_wrong_file_of_points_is_refused_before_a_sweep(preset, tmp_path):
+    np.save(tmp_path / "bad.npy", np.zeros((4, 3)))
+    overrides = [f"experiment=paper/{preset}", f"data.path={tmp_path}/bad.npy"]
+    with pytest.raises(ConfigError, match=r"bad.npy: holds array \(4, 3\): must be"):
+        Command.of([*overrides, f"output_dir={tmp_path}"]).check()
 
 
 def test_every_result_of_the_paper_has_a_preset():

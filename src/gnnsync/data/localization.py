@@ -58,6 +58,8 @@ class PatchNetworks(Networks):
         orientation: `random` stores each offset either way with equal chance, `upper` always from
             the patch of the lower number, as the paper does.
         seeds: one network per seed.
+        path: a file of points in place of `points`, see `gnnsync.data.points.PointFile`.
+        array: name of the array in a `.mat` file.
     """
 
     def __init__(
@@ -71,9 +73,12 @@ class PatchNetworks(Networks):
         centre: bool = True,
         orientation: str = "random",
         seeds: Sequence[int] = (10, 20, 30, 40, 50),
+        path: str | None = None,
+        array: str | None = None,
     ) -> None:
         super().__init__(k=1, seeds=seeds)
-        self.point_source, self.angles = points, angles
+        self.point_source = points if path is None else PointFile(path, array)
+        self.angles = angles
         self.eta = check_real("eta", eta, 0)
         self.neighbours = check_integer("neighbours", neighbours, 3)
         self.min_overlap = check_integer("min_overlap", min_overlap, 2)
@@ -82,6 +87,8 @@ class PatchNetworks(Networks):
         self.orientation = check_choice("orientation", orientation, ORIENTATIONS)
         self._points: FloatArray | None = None
         self._exact: Patches | None = None
+        if isinstance(self.point_source, PointFile):  # a wrong file is refused before any work
+            self._points = self._placed(self.point_source())
 
     @classmethod
     def from_file(
@@ -94,9 +101,12 @@ class PatchNetworks(Networks):
     def points(self) -> FloatArray:
         """The cloud (n, 2), with its centre of mass at the origin if `centre`."""
         if self._points is None:
-            points = np.asarray(self.point_source(), dtype=np.float64)
-            self._points = points - points.mean(axis=0) if self.centre else points
+            self._points = self._placed(self.point_source())
         return self._points
+
+    def _placed(self, points: FloatArray) -> FloatArray:
+        points = np.asarray(points, dtype=np.float64)
+        return points - points.mean(axis=0) if self.centre else points
 
     @property
     def exact_patches(self) -> Patches:

@@ -141,6 +141,8 @@ def _data_name(data: dict[str, Any]) -> str:
     if isinstance(graph, dict):
         name = str(graph.get("path", graph.get("_target_"))).rpartition(".")[2]
         return _GRAPHS.get(name, name)
+    if isinstance(points, dict) and data.get("path"):
+        return Path(str(data["path"])).stem
     if isinstance(points, dict):
         return str(points.get("text") or _snake(str(points.get("_target_")))).lower()
     return _snake(str(data.get("_target_"))).removesuffix("_data_module").removesuffix("_networks")

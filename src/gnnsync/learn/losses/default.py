@@ -19,7 +19,9 @@ class DefaultLoss(nn.Module):
     Args:
         several: `cycle`, `upset`, or `sum` of both.
         norm: of the upset loss, see `UpsetLoss`.
-        variance_weight, max_triangles, average: of the cycle loss, see `CycleLoss`.
+        variance_weight: of the cycle loss, see `CycleLoss`.
+        max_triangles: of the cycle loss.
+        average: of the cycle loss.
     """
 
     def __init__(
