@@ -15,6 +15,7 @@ from gnnsync.cli.terminal.errors import exit_code
 from gnnsync.cli.terminal.parser import OneLineParser
 from gnnsync.results.files import CONFIG, read_result
 from gnnsync.results.listing import RunFolder, find_run, overrides_of, summarise_run
+from gnnsync.results.reading import read_yaml
 from gnnsync.results.rows import final_metrics
 
 # Where a run was put and how it was watched is no part of what differs from the defaults.
@@ -58,7 +59,7 @@ def _run(arguments: argparse.Namespace) -> None:
 def _about(run: RunFolder) -> dict[str, Any]:
     summary, result = summarise_run(run), read_result(run.path)
     overrides = overrides_of(run)
-    config = _config(run.path)
+    config = read_yaml(run.path / CONFIG)
     files = sorted(path for path in run.path.rglob("*") if path.is_file())
     return {
         "run": str(run.path),
@@ -79,14 +80,6 @@ def _about(run: RunFolder) -> dict[str, Any]:
         },
         "config": config,
     }
-
-
-def _config(folder: Path) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError):
-        return {}
-    return content if isinstance(content, dict) else {}
 
 
 def _differences(config: dict[str, Any]) -> dict[str, list[Any]]:

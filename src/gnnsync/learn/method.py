@@ -20,7 +20,7 @@ from gnnsync.errors import ParameterError, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
 from gnnsync.learn.anchors import AnchoredLoss, Anchors, NoAnchors, anchored, known_angles
 from gnnsync.learn.batch import ReplicaBatch
-from gnnsync.learn.callbacks import LAST_CHECKPOINT, History, ReplicaStopping
+from gnnsync.learn.callbacks import History, ReplicaStopping
 from gnnsync.learn.callbacks.base import find_callback
 from gnnsync.learn.encoders import DIMPA, with_batch
 from gnnsync.learn.encoders.base import Encoder
@@ -33,6 +33,7 @@ from gnnsync.learn.steps import ProjectedGradient, Steps
 from gnnsync.learn.training.checkpoint import load_parameters, matching_parameters
 from gnnsync.learn.training.loading import ReplicaDataModule
 from gnnsync.learn.training.options import Run, Training
+from gnnsync.learn.training.resuming import resume_from
 from gnnsync.learn.training.trainer import (
     CallbackGroup,
     TrainerFactory,
@@ -352,16 +353,11 @@ def _reason(status: Status, steps: int) -> str:
 
 
 def _resume_from(trainer: Trainer, module: SyncModule, context: RunContext) -> str | None:
-    """The checkpoint to continue from, if the context asks for one and it exists."""
+    """The checkpoint to continue from, if the context asks for one and a whole one exists."""
     if not context.resume or context.directory is None:
         return None
-    last = Path(trainer.default_root_dir) / LAST_CHECKPOINT
-    if not last.exists():
-        log.info("nothing to resume in %s", last)
-        return None
-    matching_parameters(module, last)
-    log.info("resuming from %s", last)
-    return str(last)
+    folder = Path(trainer.default_root_dir)
+    return resume_from(folder, lambda last: matching_parameters(module, last))
 
 
 def _bookkeeping(trainer: Trainer, replicas: int) -> tuple[ReplicaProgress, History]:

@@ -34,7 +34,9 @@ from gnnsync.report.panels import Curves, draw_panels, literal, single_panels, s
 from gnnsync.report.parts import file_name, parts
 from gnnsync.report.references import with_references
 from gnnsync.report.styles import Style, styles
+from gnnsync.results.files import SOLUTIONS
 from gnnsync.results.names import noise_title, variant_name
+from gnnsync.results.reading import read_maps
 from gnnsync.typing import FloatArray
 
 FORMATS = ("png", "pdf")
@@ -112,8 +114,8 @@ class MapDrawing:
     def _read(self) -> tuple[FloatArray, dict[tuple[str, str], FloatArray]]:
         truth, recovered = np.zeros((0, 2)), {}
         for place, path in self.files.items():
-            with np.load(path) as arrays:
-                truth, recovered[place] = arrays["points"], arrays["recovered"]
+            if (found := read_maps(path)) is not None:
+                truth, recovered[place] = found
         return truth, recovered
 
 
@@ -280,8 +282,8 @@ def _maps(rows: pd.DataFrame, folders: Mapping[str, Path]) -> Iterator[Drawing]:
         for label in in_paper_order(list(part[LABEL]))[:_MOST_MAPS]:
             own = part[part[LABEL] == label].drop_duplicates(NOISE).set_index(NOISE)["job_hash"]
             for eta in (level for level in levels if level in own):
-                path = folders.get(own[eta], Path()) / "solutions.npz"
-                if path.is_file():
+                path = folders.get(own[eta], Path()) / SOLUTIONS
+                if read_maps(path) is not None:
                     files[f"η = {eta:g}", literal(variant_name(label))] = path
         if files:
             order = sorted(files, key=lambda place: float(place[0].split("= ")[1]))

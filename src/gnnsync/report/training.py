@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
+from gnnsync.results.files import SOLUTIONS
+from gnnsync.results.reading import read_arrays
 from gnnsync.typing import FloatArray
 
 # Points per curve, and jobs whose curves are read: together about a megabyte of a page.
@@ -32,11 +33,10 @@ class TrainingCurve:
 
 def training_curve(folder: Path) -> TrainingCurve | None:
     """The curve of the job in this folder; None if it did not train."""
-    try:
-        with np.load(folder / "solutions.npz") as arrays:
-            train, evaluation = arrays["loss_train"], arrays["loss_evaluation"]
-    except (OSError, KeyError, ValueError, BadZipFile):
+    losses = read_arrays(folder / SOLUTIONS, ("loss_train", "loss_evaluation"))
+    if losses is None:
         return None
+    train, evaluation = losses
     if train.ndim != 2 or train.shape != evaluation.shape or not train.size:
         return None
     places = np.unique(np.linspace(0, len(train) - 1, _POINTS).round().astype(int))

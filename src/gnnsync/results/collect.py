@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import json
+import logging
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from gnnsync.results.columns import Columns, encodable
-from gnnsync.results.files import FAILURE, JOBS, RESULT, read_result, reproducing
+from gnnsync.results.files import (
+    JOBS,
+    RESULT,
+    read_failure,
+    read_jobs,
+    read_result,
+    reproducing,
+)
 from gnnsync.results.folders import OF_JOB, SEARCH, SHORT_HASH, ReportError, job_folders
 
-__all__ = ["Absent", "Collection", "ReportError", "collect"]
+log = logging.getLogger(__name__)
 
-_SCALARS = {str, int, float, bool, type(None)}
+__all__ = ["Absent", "Collection", "ReportError", "collect"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ def collect(directories: Iterable[Path]) -> Collection:
                 found.searches.append(folder)
             if JOBS in names:
                 planned += _planned(folder)
-            elif RESULT in names and (result := _result(folder)) is not None:
+            elif RESULT in names and (result := read_result(folder)) is not None:
                 digest = str(result["job_hash"])
                 job = (str(result["rows"][0].get("sweep")), digest)
                 if job in seen:
@@ -110,17 +116,6 @@ class _Planned:
     sweep: str
     line: str
     folder: str
-
-
-def _result(folder: Path) -> dict[str, Any] | None:
-    """The content of `result.json` if its rows are flat, as a job writes them; None otherwise."""
-    result = read_result(folder)
-    if result is None or not isinstance(result["rows"], list):
-        return None
-    for row in result["rows"]:
-        if not isinstance(row, dict) or not set(map(type, row.values())) <= _SCALARS:
-            return None
-    return result if isinstance(result.get("job_hash"), str) else None
 
 
 def _without_result(
@@ -151,45 +146,33 @@ def _absent(folder: Path, names: set[str]) -> Absent:
     """The job of a folder without a readable result."""
     short = SHORT_HASH.fullmatch(folder.name)
     digest, sweep = short.group(1) if short else folder.name, folder.parent.name
-    if FAILURE in names:
-        note = _read_json(folder / FAILURE)
-        note = note if isinstance(note, dict) else {}
-        text = f"{note.get('kind', 'error')}: {note.get('error', f'{FAILURE} cannot be read')}"
+    if (note := read_failure(folder)) is not None:
         # Printed in a terminal, where control characters could be commands.
+        text = f"{note['kind']}: {note['error']}"
         reason = encodable("".join(c if c.isprintable() else " " for c in text))
-        return Absent("failed", digest, sweep, _line(note.get("overrides")), reason)
+        return Absent("failed", digest, sweep, _line(note["overrides"]), reason)
     if RESULT in names:
-        return Absent("unfinished", digest, sweep, "", f"{RESULT} cannot be read")
+        return Absent("unfinished", digest, sweep, "", f"{folder / RESULT} cannot be read")
     return Absent("unfinished", digest, sweep, "", "started: still running, or killed")
 
 
 def _planned(folder: Path) -> list[_Planned]:
     """The jobs that the `jobs.json` of a sweep folder lists."""
-    listed = _read_json(folder / JOBS)
-    jobs = listed.get("jobs") if isinstance(listed, dict) else listed
-    if not isinstance(jobs, list):
-        return []
+    jobs = read_jobs(folder)
+    if jobs is None:
+        log.warning("%s cannot be read: jobs without a folder are not known", folder / JOBS)
     return [
         _Planned(
-            job_hash=str(job["job_hash"]),
+            job_hash=job["job_hash"],
             sweep=folder.name,
-            line=_line(job.get("overrides")),
-            folder=Path(str(job.get("folder") or "")).name,
+            line=_line(job["overrides"]),
+            folder=Path(job["folder"]).name,
         )
-        for job in jobs
-        if isinstance(job, dict) and "job_hash" in job
+        for job in jobs or []
+        if job["job_hash"]
     ]
 
 
-def _line(overrides: Any) -> str:
+def _line(overrides: list[str] | None) -> str:
     """Overrides as typed in a shell; empty if they are not known."""
-    if not isinstance(overrides, list) or not all(isinstance(text, str) for text in overrides):
-        return ""
-    return encodable(shlex.join(reproducing(overrides)))
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):
-        return None
+    return encodable(shlex.join(reproducing(overrides))) if overrides else ""

@@ -6,6 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+# Whole numbers from here on do not fit into a column of integers.
+_BOUND = 2**63
+
 
 class Columns:
     """Rows collected by column: 100,000 rows kept as dictionaries would take a gigabyte."""
@@ -38,7 +41,8 @@ def _series(values: list[Any]) -> pd.Series:
     """One type per column: numeric or boolean if all values are, otherwise text."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds <= {int, float}:
-        return pd.Series(values, dtype="int64" if kinds == {int} and None not in values else float)
+        whole = kinds == {int} and None not in values and all(-_BOUND <= v < _BOUND for v in values)
+        return pd.Series(values, dtype="int64" if whole else float)
     if kinds == {bool}:
         return pd.Series(values, dtype="boolean")
     texts = [None if v is None else str(v) for v in values]

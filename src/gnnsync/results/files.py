@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import uuid
 from pathlib import Path
 from typing import Any
 
+from gnnsync.results.reading import read_json
+from gnnsync.results.schema import is_result
+
 CONFIG = "config.yaml"
 RESULT = "result.json"
 FAILURE = "failure.json"
+SOLUTIONS = "solutions.npz"
 JOBS = "jobs.json"
 LATEST = "latest"
 # A sweep that starts in the folder removes unfinished files (`results.locks`), a new link among
@@ -32,13 +35,51 @@ def read_result(directory: Path, job_hash: str | None = None) -> dict[str, Any] 
         directory: the job's folder.
         job_hash: if given, a result of another job counts as missing.
     """
-    try:
-        content = json.loads((directory / RESULT).read_text())
-        success = content["status"] == "success" and content["rows"]
-        own = job_hash is None or content["job_hash"] == job_hash
-    except (OSError, ValueError, KeyError, TypeError):
+    content = read_json(directory / RESULT)
+    if not is_result(content) or job_hash not in (None, content["job_hash"]):
         return None
-    return content if success and own else None
+    result: dict[str, Any] = content
+    return result
+
+
+def read_failure(directory: Path) -> dict[str, Any] | None:
+    """Why the job in a folder has failed: `overrides`, `kind` and `error`; None if it has not.
+
+    A note that cannot be read has an `error` that says so.
+    """
+    path = directory / FAILURE
+    if not path.is_file():
+        return None
+    note = read_json(path)
+    if not isinstance(note, dict) or not isinstance(note.get("error"), str):
+        return {"overrides": [], "kind": "error", "error": f"{path} cannot be read"}
+    return {**note, "overrides": _texts(note.get("overrides")), "kind": str(note.get("kind"))}
+
+
+def read_jobs(folder: Path) -> list[dict[str, Any]] | None:
+    """The jobs that a sweep's `jobs.json` lists: `job_hash`, `overrides` and `folder` of each.
+
+    None if the file is missing or broken; what an entry lacks is empty.
+    """
+    listed = read_json(folder / JOBS)
+    jobs = listed.get("jobs") if isinstance(listed, dict) else listed
+    if not isinstance(jobs, list):
+        return None
+    return [
+        {
+            "job_hash": job["job_hash"] if isinstance(job.get("job_hash"), str) else "",
+            "overrides": _texts(job.get("overrides")),
+            "folder": job["folder"] if isinstance(job.get("folder"), str) else "",
+        }
+        for job in jobs
+        if isinstance(job, dict)
+    ]
+
+
+def _texts(values: Any) -> list[str]:
+    """A list of texts; empty if it is anything else."""
+    texts = isinstance(values, list) and all(isinstance(text, str) for text in values)
+    return values if texts else []
 
 
 def job_files(sweep_folder: Path, name: str) -> list[Path]:

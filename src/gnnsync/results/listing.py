@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean, pstdev
-from typing import Any
 
 from gnnsync.errors import GnnsyncError
-from gnnsync.results.files import CONFIG, FAILURE, JOBS, LATEST, RESULT, read_result
+from gnnsync.results.files import (
+    CONFIG,
+    FAILURE,
+    LATEST,
+    RESULT,
+    read_failure,
+    read_jobs,
+    read_result,
+)
 from gnnsync.results.folders import OF_JOB, SHORT_HASH, job_folders
 from gnnsync.results.locks import LOCK, claimed
 
@@ -30,8 +35,8 @@ class RunFolder:
 
     Args:
         path: the folder.
-        status: one of `STATUSES`. A run without a result whose process is not there any more, or
-            was never locked, is interrupted.
+        status: one of `STATUSES`. A run without a readable result whose process is not there any
+            more, or was never locked, is interrupted.
         time: when it ended or started, in seconds since the epoch.
     """
 
@@ -60,7 +65,7 @@ class RunSummary:
         data: the data and their parameters.
         mse: mean over the replicas, None if it is not known.
         mse_std: standard deviation over the replicas.
-        reason: why it failed; empty if it did not.
+        reason: why it has no result, if that is known.
     """
 
     method: str
@@ -116,13 +121,15 @@ def summarise_run(run: RunFolder) -> RunSummary:
     words = run.path.name.split("-")[:-1] or [run.path.name]
     method, data = words[0], " ".join(_PARAMETER.sub(r"\1=\2", word) for word in words[1:])
     result = read_result(run.path) if run.status == FINISHED else None
-    rows = [row for row in (result or {}).get("rows", []) if isinstance(row, dict)]
-    values = [row["mse"] for row in rows if isinstance(row.get("mse"), int | float)]
+    rows = [] if result is None else result["rows"]
+    values = [row["mse"] for row in rows if row.get("mse") is not None]
     if rows:
         method = str(rows[0].get("variant") or rows[0].get("method") or method)
         data = data or str(rows[0].get("data.graph") or "")
-    failure = read_json(run.path / FAILURE) if run.status == FAILED else None
-    reason = str(failure.get("error", "")) if isinstance(failure, dict) else ""
+    failure = read_failure(run.path) if run.status == FAILED else None
+    reason = "" if failure is None else failure["error"]
+    if run.status == INTERRUPTED and (run.path / RESULT).exists():
+        reason = f"{run.path / RESULT} cannot be read"
     return RunSummary(
         method,
         data,
@@ -135,23 +142,11 @@ def summarise_run(run: RunFolder) -> RunSummary:
 
 def overrides_of(run: RunFolder) -> list[str] | None:
     """The overrides that run it again; None if they are not known."""
-    for content in (read_result(run.path), read_json(run.path / FAILURE)):
-        if isinstance(content, dict) and isinstance(content.get("overrides"), list):
+    for content in (read_result(run.path), read_failure(run.path)):
+        if content is not None and content.get("overrides"):
             return [str(text) for text in content["overrides"]]
-    listed = read_json(run.path.parent / JOBS)
-    jobs: Iterable[Any] = listed.get("jobs", []) if isinstance(listed, dict) else []
-    for job in jobs:
-        if isinstance(job, dict) and job.get("folder") == run.path.name:
-            return [str(text) for text in job.get("overrides", [])]
-    return None
-
-
-def read_json(path: Path) -> Any:
-    """The content of a file, None if it is missing or broken."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+    planned = read_jobs(run.path.parent) or []
+    return next((job["overrides"] for job in planned if job["folder"] == run.path.name), None)
 
 
 def _run(path: Path, names: set[str]) -> RunFolder:
@@ -160,7 +155,7 @@ def _run(path: Path, names: set[str]) -> RunFolder:
     started = _changed(path / LOCK) if LOCK in names else 0.0
     if started >= time and claimed(path):
         return RunFolder(path, RUNNING, started)
-    if ended:
+    if last == FAILURE or (last == RESULT and read_result(path) is not None):
         return RunFolder(path, FINISHED if last == RESULT else FAILED, time)
     return RunFolder(path, INTERRUPTED, _changed(path / CONFIG))
 

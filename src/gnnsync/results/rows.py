@@ -23,23 +23,8 @@ from gnnsync.metrics import (
     upset,
 )
 from gnnsync.results.outcome import Label, Outcome
+from gnnsync.results.schema import METRICS
 
-_METRICS = (
-    "mse",
-    "geodesic_mse",
-    "upset",
-    "cycle_inconsistency",
-    "ane",
-    "set_agreement",
-    "set_agreement_true",
-    "mse_features",
-    "mse_untrained",
-    "mse_trivial",
-    "limit_oracle",
-    "limit_certifiable",
-    "steps",
-    "seconds_train",
-)
 _PACKAGES = ("gnnsync", "torch", "pytorch_lightning", "numpy", "scipy", "torch_geometric")
 
 
@@ -131,7 +116,7 @@ def summary(rows: list[dict[str, Any]], name: str) -> tuple[float, float] | None
 
 def final_metrics(rows: list[dict[str, Any]]) -> dict[str, float]:
     """Means over the replicas of a job of each metric, and the deviation of mse and ane."""
-    found = {name: summary(rows, name) for name in _METRICS}
+    found = {name: summary(rows, name) for name in METRICS}
     means = {name: value[0] for name, value in found.items() if value is not None}
     deviations = {f"{name}_std": value[1] for name, value in found.items() if value is not None}
     return means | {name: v for name, v in deviations.items() if name in ("mse_std", "ane_std")}

@@ -15,6 +15,7 @@ import pytest
 
 from gnnsync.results.locks import claim, claimed
 from tests.command import main
+from tests.damage import KINDS
 
 SWEEP = [
     *("run", "-m", "data.n=30", "data.p=0.4", "data.seeds=[10]", "trials=1"),
@@ -303,3 +304,26 @@ def test_output_of_jobs_goes_to_their_logs(tmp_path, capsys):
     lines = seen.err.splitlines()
     assert lines.index(failures[-1]) < lines.index("gnnsync: 2 of 4 jobs failed:")
     assert "gnnsync: 2 of 4 jobs done, 0 running, 2 failed, 0 left; took " in seen.err
+
+
+def without_times(content: bytes) -> list[dict[str, object]]:
+    rows = json.loads(content)["rows"]
+    return [{k: v for k, v in row.items() if not k.startswith("seconds")} for row in rows]
+
+
+def test_a_job_whose_result_is_broken_runs_again(sweep, tmp_path):
+    etas = ",".join(f"{0.02 * (i + 1):.2f}" for i in range(len(KINDS)))
+    grid = ["method=trivial", f"data.eta={etas}"]
+    sweep(*grid)
+    whole = results(tmp_path)
+    for (path, content), damage in zip(whole.items(), KINDS.values(), strict=True):
+        path.write_bytes(damage(content))
+        path.with_name("failure.json").write_bytes(damage(content))
+    (tmp_path / "runs" / "jobs.json").write_bytes(b"[" * 1000)
+    told = sweep(*grid)
+    assert f"gnnsync: {len(KINDS)} jobs: 0 done" in told
+    healed = results(tmp_path)
+    assert {p: without_times(c) for p, c in healed.items()} == {
+        p: without_times(c) for p, c in whole.items()
+    }
+    assert json.loads((tmp_path / "runs" / "jobs.json").read_text())["jobs"]

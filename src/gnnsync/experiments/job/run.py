@@ -31,6 +31,7 @@ from gnnsync.results.files import (
     CONFIG,
     FAILURE,
     RESULT,
+    SOLUTIONS,
     mark_latest,
     read_result,
     reproducing,
@@ -195,7 +196,7 @@ def _write_solutions(outcome: Outcome, found: Map | None, directory: Path) -> No
     }
     if found is not None:
         arrays |= {"points": found.points, "recovered": found.recovered}
-    with atomic_output(directory / "solutions.npz", "wb") as handle:
+    with atomic_output(directory / SOLUTIONS, "wb") as handle:
         np.savez_compressed(handle, **arrays)
 
 

@@ -12,7 +12,15 @@ from gnnsync.experiments.job.hashing import SCIENCE, job_name, science_hash
 from gnnsync.experiments.paths import sweep_name
 from gnnsync.experiments.sweep.grid import Grid
 from gnnsync.io.files import write_text
-from gnnsync.results.files import FAILURE, JOBS, RESULT, job_files, read_result, reproducing
+from gnnsync.results.files import (
+    FAILURE,
+    JOBS,
+    RESULT,
+    job_files,
+    read_failure,
+    read_result,
+    reproducing,
+)
 from gnnsync.results.rows import summary
 
 
@@ -47,11 +55,7 @@ class Job:
     @property
     def failure(self) -> dict[str, Any] | None:
         """Content of `failure.json`, which a later success removes."""
-        try:
-            note = json.loads((self.folder / FAILURE).read_text())
-        except (OSError, ValueError):
-            return None
-        return note if isinstance(note, dict) else None
+        return read_failure(self.folder)
 
     @property
     def failed_at(self) -> float:

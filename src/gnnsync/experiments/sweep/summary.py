@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-import json
 import logging
 import re
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -17,7 +15,8 @@ from gnnsync.io.files import write_text
 from gnnsync.plots.maps import map_grid
 from gnnsync.report.comparison import comparison_figure, varies
 from gnnsync.results.collect import collect
-from gnnsync.results.files import FAILURE, job_files
+from gnnsync.results.files import FAILURE, SOLUTIONS, job_files, read_failure
+from gnnsync.results.reading import read_maps
 from gnnsync.typing import FloatArray
 
 log = logging.getLogger(__name__)
@@ -64,8 +63,9 @@ def failures(folder: Path, since: float) -> list[str]:
     """One line per job that has failed since a time (seconds since the epoch)."""
     lines = []
     for path in job_files(folder, FAILURE):
-        if path.stat().st_mtime >= since - 1.0:  # clocks of file systems are coarse
-            note = json.loads(path.read_text())
+        note = read_failure(path.parent)
+        # Clocks of file systems are coarse.
+        if note is not None and path.stat().st_mtime >= since - 1.0:
             lines.append(f"{' '.join(note['overrides'])}: {note['error']}")
     return lines
 
@@ -77,7 +77,7 @@ def _map_grid(folders: dict[str, Path], rows: pd.DataFrame) -> Figure | None:
     for (eta, method), part in rows.sort_values("data.eta").groupby(
         ["data.eta", "method"], sort=False
     ):
-        with np.load(folders[part["job_hash"].iloc[0]] / "solutions.npz") as arrays:
-            points = arrays["points"]
-            recovered[f"η = {eta:g}", str(method)] = arrays["recovered"]
+        file = folders[part["job_hash"].iloc[0]] / SOLUTIONS
+        if (found := read_maps(file)) is not None:
+            points, recovered[f"η = {eta:g}", str(method)] = found
     return None if points is None else map_grid(points, recovered)

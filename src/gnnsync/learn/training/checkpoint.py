@@ -41,6 +41,9 @@ def matching_parameters(module: SyncModule, path: Path) -> dict[str, Tensor]:
             f"there and {own.get(differing)} here; use the same k, encoder, width, number of "
             "networks and trials"
         )
+    for name, value in stored.items():
+        if not torch.isfinite(value).all():
+            raise CheckpointError(f"ckpt = {path}: {name} is not finite: train it again")
     return stored
 
 

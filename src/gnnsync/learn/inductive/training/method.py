@@ -24,7 +24,6 @@ from torch import nn
 from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.files import write_text
-from gnnsync.learn.callbacks import LAST_CHECKPOINT
 from gnnsync.learn.inductive.method import GNNSyncInductive
 from gnnsync.learn.inductive.network import UnrolledPropagation
 from gnnsync.learn.inductive.training.card import model_card
@@ -35,6 +34,7 @@ from gnnsync.learn.inductive.weights import load_weights, network_arguments, sav
 from gnnsync.learn.module import OptimizerFactory, SchedulerFactory
 from gnnsync.learn.training.checkpoint import CheckpointError
 from gnnsync.learn.training.checkpoint_io import AtomicCheckpointIO
+from gnnsync.learn.training.resuming import resume_from
 from gnnsync.learn.training.trainer import (
     CallbackGroup,
     TrainerFactory,
@@ -242,24 +242,22 @@ def _check_trainer(factory: TrainerFactory) -> None:
 
 
 def _last_checkpoint(context: RunContext, network: UnrolledPropagation) -> str | None:
-    """The checkpoint to continue from, if the context asks for one and it exists.
+    """The checkpoint to continue from, if the context asks for one and a whole one exists.
 
-    One that cannot be read, or of a network of another size, is refused.
+    One of a network of another size is refused.
     """
     if not context.resume or context.directory is None:
         return None
-    last = context.directory / LAST_CHECKPOINT
-    if not last.exists():
-        log.info("nothing to resume in %s", last)
-        return None
-    stored, own = network_arguments(load_weights(last)), network_arguments(network)
-    if stored != own:
-        raise CheckpointError(
-            f"resume = true: {last} is of a network with {stored}, and this one has {own}; "
-            "use the same method.network, or resume=false"
-        )
-    log.info("resuming from %s", last)
-    return str(last)
+
+    def check(last: Path) -> None:
+        stored, own = network_arguments(load_weights(last)), network_arguments(network)
+        if stored != own:
+            raise CheckpointError(
+                f"resume = true: {last} is of a network with {stored}, and this one has {own}; "
+                "use the same method.network, or resume=false"
+            )
+
+    return resume_from(context.directory, check)
 
 
 def _loggers_of_processes(context: RunContext) -> list[Logger]:
