@@ -12,6 +12,7 @@ from gnnsync import __version__
 from gnnsync.cli.commands import COMMANDS
 from gnnsync.experiments.config.command_line import with_override
 from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED
+from gnnsync.experiments.signals import ENDING, ending_signals, exit_code_of
 
 USAGE = """\
 usage: gnnsync COMMAND ...
@@ -36,10 +37,11 @@ def main(argv: list[str] | None = None) -> int:
         argv: arguments without the program's name; those of this process by default.
     """
     try:
-        return _dispatch(sys.argv[1:] if argv is None else argv)
-    except KeyboardInterrupt:  # while a command loads its libraries
+        with ending_signals():
+            return _dispatch(sys.argv[1:] if argv is None else argv)
+    except KeyboardInterrupt as interrupt:  # while a command loads its libraries
         print("gnnsync: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return exit_code_of(interrupt) or INTERRUPTED
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -92,8 +94,8 @@ def start_run(arguments: list[str]) -> NoReturn:
     `-P` keeps the current folder out of the import path, as for any installed command.
     """
     sys.stdout.flush()
-    # Until the new process can answer Ctrl-C in one line; it unblocks the signal.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # Until the new process can answer Ctrl-C in one line; it unblocks the signals.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *ENDING})
     os.execv(sys.executable, [sys.executable, "-P", "-m", "gnnsync.cli.run", *_spelled(arguments)])
 
 

@@ -11,7 +11,8 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
-from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED
+from gnnsync.experiments.exit_codes import BAD_INPUT
+from gnnsync.experiments.signals import ENDING, ending_signals, exit_code_of, kept_handlers
 
 PROGRAM = "gnnsync run"
 _INTERRUPTED_LINE = "gnnsync: interrupted; finished results are kept"
@@ -20,29 +21,27 @@ _INTERRUPTED_LINE = "gnnsync: interrupted; finished results are kept"
 def main() -> int:
     """Run the job, or with `-m` the sweep, of this process's arguments; returns the exit code."""
     try:
-        # A KeyboardInterrupt within an import can be swallowed by a library; nothing is under way.
-        signal.signal(signal.SIGINT, _leave)
-        # `start_run` has blocked it, so that Ctrl-C waits until it can be answered.
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        return _answer(sys.argv[1:])
+        with kept_handlers():
+            # A KeyboardInterrupt within an import can be swallowed by a library; nothing is under
+            # way yet.
+            for number in (signal.SIGINT, *ENDING):
+                if signal.getsignal(number) is not signal.SIG_IGN or number == signal.SIGINT:
+                    signal.signal(number, _leave)
+            # `start_run` has blocked them, so that a signal waits until it can be answered.
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, *ENDING})
+            return _answer(sys.argv[1:])
     except BaseException as error:
-        if not _interrupted(error):
+        code = exit_code_of(error)
+        if code is None:
             raise
         print(_INTERRUPTED_LINE, file=sys.stderr)
-        return INTERRUPTED
+        return code
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:
-    """Ctrl-C while libraries load: one line, and the end."""
+    """Ctrl-C or another signal while libraries load: one line, and the end."""
     os.write(sys.stderr.fileno(), f"{_INTERRUPTED_LINE}\n".encode())
-    os._exit(INTERRUPTED)
-
-
-def _interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is the cause; libraries may raise another error while they handle it."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
+    os._exit(128 + number)
 
 
 def _answer(arguments: list[str]) -> int:
@@ -84,7 +83,8 @@ def _hydra(arguments: list[str]) -> int:
     application = hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        application(task)()
+        with ending_signals():
+            application(task)()
     except (GnnsyncError, HydraException, OmegaConfBaseException) as error:
         print(f"gnnsync: {explain_command(error, arguments)}", file=sys.stderr)
         return BAD_INPUT

@@ -11,6 +11,7 @@ from hydra.core.singleton import Singleton
 from hydra.core.utils import JobReturn, configure_log, filter_overrides, setup_globals
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from gnnsync.experiments.signals import kept_handlers
 from hydra_plugins.hydra_gnnsync.launcher import ClusterLauncher, died
 
 log = logging.getLogger(__name__)
@@ -40,7 +41,8 @@ class RayLauncher(ClusterLauncher):
         variables = self.ray.init.runtime_env.env_vars
         variables.update({name: str(value) for name, value in variables.items()})
         _check_address(self.ray.init.address)
-        start_ray(self.ray.init)
+        with kept_handlers():  # Ray sets its own for SIGTERM
+            start_ray(self.ray.init)
         _check_resources(self.ray.remote)
         tasks = []
         for number, overrides in enumerate(job_overrides, initial_job_idx):

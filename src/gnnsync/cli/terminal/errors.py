@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 from gnnsync.errors import GnnsyncError, one_line
 from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED
+from gnnsync.experiments.signals import exit_code_of
 
 
 def exit_code(program: str, command: Callable[[], None]) -> int:
-    """Run a command: 0 on success, 2 after bad input, 130 after Ctrl-C.
+    """Run a command: 0 on success, 2 after bad input, 128 + its number after a signal.
 
     An error that the user can correct is printed as one line, `PROGRAM: message`.
     """
@@ -21,9 +22,9 @@ def exit_code(program: str, command: Callable[[], None]) -> int:
     except GnnsyncError as error:
         print(f"{program}: {one_line(error)}", file=sys.stderr)
         return BAD_INPUT
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         print(f"{program}: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return exit_code_of(interrupt) or INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has closed it; without this, Python would report it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

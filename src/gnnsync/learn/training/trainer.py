@@ -155,7 +155,7 @@ def predict(trainer: Trainer, module: SyncModule, data: LightningDataModule) -> 
 
 @contextmanager
 def _running(trainer: Trainer) -> Iterator[None]:
-    """Let Ctrl-C come out as KeyboardInterrupt.
+    """Let Ctrl-C, or another signal that is raised like it, come out as it was raised.
 
     Lightning turns it into an exit of the whole program and ignores it from then on.
     """
@@ -166,11 +166,12 @@ def _running(trainer: Trainer) -> Iterator[None]:
         reported = any(isinstance(c, ProfileReport) for c in callbacks_of(trainer))
         with _without_notices(unprofiled or reported):
             yield
-    except SystemExit:
+    except SystemExit as ended:
         if not trainer.interrupted:
             raise
         signal.signal(signal.SIGINT, handler)
-        raise KeyboardInterrupt from None
+        raised = ended.__context__
+        raise (raised if isinstance(raised, KeyboardInterrupt) else KeyboardInterrupt) from None
 
 
 @contextmanager
