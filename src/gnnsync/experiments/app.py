@@ -10,8 +10,9 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from gnnsync.errors import GnnsyncError
-from gnnsync.experiments.exit_codes import BAD_INPUT
+from gnnsync.errors import GnnsyncError, first_line
+from gnnsync.experiments.exit_codes import BAD_INPUT, FAILED
+from gnnsync.experiments.tracking.secrets import Secrets
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +41,17 @@ def task(cfg: DictConfig) -> float | str | None:
         return _mean_mse(run_job(cfg))
     except GnnsyncError as error:
         # Hydra frames exceptions of a task with lines of its own, but not this one.
-        print(f"gnnsync: {error}", file=sys.stderr)
+        print(f"gnnsync: {Secrets.of(cfg).masked(str(error))}", file=sys.stderr)
         raise SystemExit(BAD_INPUT) from None
+    except Exception as error:
+        if _out_of_memory(error):
+            told = "gnnsync: out of memory: fewer nodes, data.seeds or trials need less"
+            print(f"{told} ({first_line(error)})", file=sys.stderr)
+            raise SystemExit(FAILED) from None
+        if (text := Secrets.of(cfg).traceback(error)) is None:
+            raise
+        print(text, end="", file=sys.stderr)
+        raise SystemExit(FAILED) from None
 
 
 def _sweep_task(cfg: DictConfig) -> float | str | None:
@@ -54,6 +64,7 @@ def _sweep_task(cfg: DictConfig) -> float | str | None:
 
     folder, digest = job_folder(cfg), job_hash(cfg)
     overrides = reproducing(list(HydraConfig.get().overrides.task))
+    secrets = Secrets.of(cfg)
     with claim(folder) as free:
         if not free:
             return HELD
@@ -61,7 +72,7 @@ def _sweep_task(cfg: DictConfig) -> float | str | None:
             log.info("job %s is done already: %s", digest, folder)
             return _mean_mse(finished["rows"])
         try:
-            with only_logged(folder):
+            with only_logged(folder, secrets):
                 try:
                     return _mean_mse(run_sweep_job(cfg))
                 except Exception as error:
@@ -73,8 +84,16 @@ def _sweep_task(cfg: DictConfig) -> float | str | None:
             write_failure(cfg, overrides, error)
             if "gnnsync" not in str(HydraConfig.get().sweeper._target_):
                 # Our own sweepers report failures; Hydra's do not.
-                log.error("job failed: %s: %s (%s)", " ".join(overrides), error, folder / LOG)
+                reason = secrets.masked(str(error))
+                log.error("job failed: %s: %s (%s)", " ".join(overrides), reason, folder / LOG)
             return None
+
+
+def _out_of_memory(error: Exception) -> bool:
+    """Whether memory was short: of this machine, or of a GPU. PyTorch raises a RuntimeError."""
+    text = str(error)
+    short = "out of memory" in text or "can't allocate memory" in text
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and short)
 
 
 def _mean_mse(rows: list[dict[str, object]]) -> float | None:

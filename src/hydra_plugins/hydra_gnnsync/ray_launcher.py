@@ -90,6 +90,9 @@ def _results(tasks: list[Any]) -> Iterator[JobReturn]:
 
     for task in tasks:
         try:
-            yield ray.get(task)
+            done = ray.get(task)
+            # Not needed any more, and a third of a megabyte.
+            done.cfg = done.hydra_cfg = None
+            yield done
         except ray.exceptions.RayError as error:
             yield died(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -10,9 +11,12 @@ import shlex
 import subprocess
 from contextlib import suppress
 from pathlib import Path
+from unittest import mock
 
+import psutil
 import pytest
 
+from gnnsync.experiments import app
 from gnnsync.results.locks import claim, claimed
 from tests.command import main
 from tests.damage import KINDS
@@ -327,3 +331,38 @@ def test_a_job_whose_result_is_broken_runs_again(sweep, tmp_path):
         p: without_times(c) for p, c in whole.items()
     }
     assert json.loads((tmp_path / "runs" / "jobs.json").read_text())["jobs"]
+
+
+def test_memory_and_open_files_do_not_grow_with_the_number_of_jobs(tmp_path):
+    """In one process, after a warm-up; bounds for 1,000 jobs would be 20 MB, and noise."""
+    warm, jobs = 10, 25
+    seen: list[tuple[int, float, int]] = []
+    process = psutil.Process()
+
+    def look(cfg):
+        value = run_task(cfg)
+        number = len(list(tmp_path.rglob("result.json")))
+        if number in (warm, warm + jobs):
+            gc.collect()
+            memory = process.memory_info().rss / 2**20
+            seen.append((len(gc.get_objects()), memory, process.num_fds()))
+        return value
+
+    run_task = app.task
+    grid = [text for text in SWEEP if not text.startswith(("method=", "data.eta="))]
+    with mock.patch.object(app, "task", look):
+        grid += ["method=trivial", f"seed=range({warm + jobs})", f"output_dir={tmp_path}"]
+        assert main(grid) == 0
+    (objects, memory, files), (objects_after, memory_after, files_after) = seen
+    assert objects_after - objects < 50 * jobs, "a config kept would be 1,500 objects per job"
+    assert memory_after - memory < jobs * 20 / 1000 + 3
+    assert files_after <= files
+
+
+def test_out_of_memory_is_one_line(tmp_path, capsys):
+    job = [text for text in SWEEP if text not in ("-m", "method=spectral,trivial")]
+    job = [text for text in job if not text.startswith("data.eta")]
+    with mock.patch("gnnsync.experiments.job.run.solve_replicas", side_effect=MemoryError("8 EiB")):
+        assert main([*job, "method=trivial", f"output_dir={tmp_path}"]) == 1
+    told = capsys.readouterr().err
+    assert told == ("gnnsync: out of memory: fewer nodes, data.seeds or trials need less (8 EiB)\n")

@@ -3,36 +3,51 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
+
+from gnnsync.experiments.tracking.secrets import MaskedStream, MaskingFilter, Secrets
 
 LOG = "job.log"
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 @contextmanager
-def also_logged(folder: Path) -> Iterator[None]:
-    """Write log messages in the job's file as well."""
+def also_logged(folder: Path, secrets: Secrets) -> Iterator[None]:
+    """Write log messages in the job's file as well; secrets are masked, also in what is printed."""
+    root = logging.getLogger()
     handler = logging.FileHandler(folder / LOG, mode="w", encoding="utf-8")
     handler.setFormatter(logging.Formatter(_FORMAT))
-    logging.getLogger().addHandler(handler)
+    masking = MaskingFilter(secrets)
+    handlers = [handler, *root.handlers]
+    root.addHandler(handler)
+    for each in handlers:
+        each.addFilter(masking)
+    out: Any = MaskedStream(sys.stdout, secrets) if secrets.values else sys.stdout
     try:
-        yield
+        with redirect_stdout(out):
+            yield
     finally:
-        logging.getLogger().removeHandler(handler)
+        root.removeHandler(handler)
+        for each in handlers:
+            each.removeFilter(masking)
         handler.close()
 
 
 @contextmanager
-def only_logged(folder: Path) -> Iterator[None]:
+def only_logged(folder: Path, secrets: Secrets) -> Iterator[None]:
     """Write log messages, warnings and all that is printed in the job's file, and nowhere else.
 
-    For jobs of a sweep, which share their terminal with the sweep and with each other.
+    Secrets are masked. For jobs of a sweep, which share their terminal with the sweep and with
+    each other.
     """
     root = logging.getLogger()
     handlers = root.handlers[:]
-    with (folder / LOG).open("w", buffering=1, encoding="utf-8") as file:
+    with (folder / LOG).open("w", buffering=1, encoding="utf-8") as opened:
+        file: Any = MaskedStream(opened, secrets)
         handler = logging.StreamHandler(file)
         handler.setFormatter(logging.Formatter(_FORMAT))
         root.handlers[:] = [handler]

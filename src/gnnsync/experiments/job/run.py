@@ -25,6 +25,7 @@ from gnnsync.experiments.job.label import label_of
 from gnnsync.experiments.job.output import also_logged
 from gnnsync.experiments.job.replicas import solve_replicas
 from gnnsync.experiments.tracking.loggers import log_results, opened_loggers
+from gnnsync.experiments.tracking.secrets import Secrets
 from gnnsync.io.files import atomic_output, writable_directory, write_text
 from gnnsync.methods.base import Method
 from gnnsync.results.files import (
@@ -62,7 +63,7 @@ def run_job(cfg: DictConfig) -> list[dict[str, Any]]:
     new = [folder for folder in above if not folder.exists()]
     writable_directory(job.settings.folder)
     try:
-        with _alone(job.directory), also_logged(job.directory):
+        with _alone(job.directory), also_logged(job.directory, Secrets.of(cfg)):
             console.print_start(job.config, job.label.variant, job.data.describe(), job.directory)
             rows, figures = job.compute()
             console.print_results(rows, job.directory, figures)
@@ -182,7 +183,8 @@ def write_result(
 def write_failure(cfg: DictConfig, overrides: list[str], error: BaseException) -> None:
     """Note why a job of a sweep failed, for `report` and the next start of the sweep."""
     directory = writable_directory(job_folder(cfg))
-    note = {"overrides": reproducing(overrides), "kind": type(error).__name__, "error": str(error)}
+    text = Secrets.of(cfg).masked(str(error))
+    note = {"overrides": reproducing(overrides), "kind": type(error).__name__, "error": text}
     write_text(directory / FAILURE, json.dumps(note, indent=1))
 
 

@@ -104,9 +104,10 @@ class Grid:
         return [axis.texts[index] for axis, index in zip(self.axes, point, strict=True)]
 
     def label(self, point: Sequence[int]) -> str:
-        """The overrides of a point that other points do not have."""
+        """The overrides of a point that other points do not have; those of loggers are secret."""
         pairs = zip(self.axes, point, strict=True)
-        return " ".join(axis.texts[index] for axis, index in pairs if len(axis.texts) > 1)
+        swept = (axis.texts[index] for axis, index in pairs if len(axis.texts) > 1)
+        return " ".join(text for text in swept if not text.lstrip("+").startswith("logger."))
 
     def config(self, point: Sequence[int]) -> DictConfig:
         """The config at a point; valid until the next one is asked for."""

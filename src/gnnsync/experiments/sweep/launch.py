@@ -80,6 +80,17 @@ def runs_here(cfg: DictConfig) -> bool:
     return str(cfg.hydra.runtime.choices.get("hydra/launcher", "")) in ("basic", "joblib")
 
 
+def batch_size(cfg: DictConfig) -> int | None:
+    """Jobs per call of the launcher; None: all.
+
+    A launcher returns the configs of all jobs of a call, a third of a megabyte each. One that runs
+    jobs one after the other loses nothing if it gets them one by one.
+    """
+    name = str(cfg.hydra.runtime.choices.get("hydra/launcher", ""))
+    chosen: int | None = cfg.hydra.sweeper.max_batch_size
+    return 1 if name == "basic" else chosen
+
+
 def _check_local_gpus(cfg: DictConfig) -> None:
     """Refuse a share of a GPU on a machine without one, where Ray would wait for ever.
 

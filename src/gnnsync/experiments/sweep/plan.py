@@ -66,7 +66,8 @@ class Job:
             return 0.0
 
     def __str__(self) -> str:
-        return " ".join(self.overrides)
+        # Overrides of loggers may hold a key of a tracking service.
+        return " ".join(reproducing(list(self.overrides)))
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,11 @@ from gnnsync.experiments.config.building import Settings
 from gnnsync.experiments.config.command_line import with_override
 from gnnsync.experiments.sweep.command import Command
 from gnnsync.experiments.sweep.follow import Follower
-from gnnsync.experiments.sweep.launch import Launched, cap_threads, launch_all
+from gnnsync.experiments.sweep.launch import Launched, batch_size, cap_threads, launch_all
 from gnnsync.experiments.sweep.plan import Plan, count
 from gnnsync.experiments.sweep.standing import Standing
 from gnnsync.experiments.sweep.watch import watched
+from gnnsync.experiments.tracking.secrets import Secrets, masked_arguments
 from gnnsync.io.files import writable_directory
 from gnnsync.results.locks import exclusive
 
@@ -52,7 +53,7 @@ def run_sweep(context: HydraContext, task: TaskFunction, config: DictConfig) -> 
         for job in plan.done:
             standing.offer(job.mse, job.label)
         with watched(Follower(plan.left, plan.folders, standing)):
-            launched = launch_all(launcher, plan.left, command.first.hydra.sweeper.max_batch_size)
+            launched = launch_all(launcher, plan.left, batch_size(command.first))
     _summarise(plan.folders)
     failed = [f"{job}: {error}" for job, error in launched.failed.items()]
     total = count(len(plan.jobs), "job")
@@ -103,9 +104,9 @@ def _named(config: DictConfig, command: Command) -> DictConfig:
     """The config with the new name of a sweep, which is printed with the command to continue it."""
     if command.new_name is None:
         return config
-    again = shlex.join(
-        ["gnnsync", "run", *with_override(sys.argv[1:], f"sweep={command.new_name}")]
-    )
+    arguments = with_override(sys.argv[1:], f"sweep={command.new_name}")
+    shown = masked_arguments(arguments, Secrets.of(command.first))
+    again = shlex.join(["gnnsync", "run", *shown])
     print(f"gnnsync: to continue this sweep: {again}", file=sys.stderr)
     config = copy.deepcopy(config)
     with read_write(config):

@@ -20,6 +20,7 @@ from omegaconf import DictConfig
 
 from gnnsync.errors import ConfigError, GnnsyncError, first_line
 from gnnsync.experiments.config.moved_keys import moved
+from gnnsync.experiments.tracking.secrets import Secrets
 from gnnsync.methods.base import Method, ReplicaMethod
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def make_loggers(cfg: DictConfig, directory: Path, method: Method) -> list[Logge
         try:
             made.append(instantiate(node, save_dir=str(directory), _convert_="all"))
         except InstantiationException as error:
-            raise _explained(error, str(name)) from None
+            raise _explained(error, str(name), Secrets.of(cfg)) from None
     return made
 
 
@@ -125,16 +126,16 @@ def _close(loggers: Sequence[Logger], status: str) -> list[Exception]:
     return errors
 
 
-def _explained(error: InstantiationException, name: str) -> GnnsyncError:
+def _explained(error: InstantiationException, name: str, secrets: Secrets) -> GnnsyncError:
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, GnnsyncError | ImportError):
         cause = cause.__cause__
     if isinstance(cause, GnnsyncError):
-        return cause
+        return ConfigError(secrets.masked(str(cause)))
     if isinstance(cause, ImportError):
         package = _EXTRAS.get(name, name)
         return ConfigError(
             f"logger.{name}: its package is not installed: pip install {package}, "
             "or choose logger=csv"
         )
-    return ConfigError(f"logger.{name}: {first_line(error)}")
+    return ConfigError(f"logger.{name}: {secrets.masked(first_line(error))}")
