@@ -8,6 +8,7 @@ import sys
 # Name on the command line: what the module of that name in benchmarks.chaos measures.
 PROMISES = {
     "files": "mutated files over all readers",
+    "kills": "random SIGKILLs of sweeps",
 }
 
 
