@@ -334,9 +334,9 @@ def test_a_job_whose_result_is_broken_runs_again(sweep, tmp_path):
 
 
 def test_memory_and_open_files_do_not_grow_with_the_number_of_jobs(tmp_path):
-    """In one process, after a warm-up; bounds for 1,000 jobs would be 20 MB, and noise."""
+    """In one process, after a warm-up: objects, since the memory of a test's process is noisy."""
     warm, jobs = 10, 25
-    seen: list[tuple[int, float, int]] = []
+    seen: list[tuple[int, int]] = []
     process = psutil.Process()
 
     def look(cfg):
@@ -344,8 +344,7 @@ def test_memory_and_open_files_do_not_grow_with_the_number_of_jobs(tmp_path):
         number = len(list(tmp_path.rglob("result.json")))
         if number in (warm, warm + jobs):
             gc.collect()
-            memory = process.memory_info().rss / 2**20
-            seen.append((len(gc.get_objects()), memory, process.num_fds()))
+            seen.append((len(gc.get_objects()), process.num_fds()))
         return value
 
     run_task = app.task
@@ -353,9 +352,8 @@ def test_memory_and_open_files_do_not_grow_with_the_number_of_jobs(tmp_path):
     with mock.patch.object(app, "task", look):
         grid += ["method=trivial", f"seed=range({warm + jobs})", f"output_dir={tmp_path}"]
         assert main(grid) == 0
-    (objects, memory, files), (objects_after, memory_after, files_after) = seen
+    (objects, files), (objects_after, files_after) = seen
     assert objects_after - objects < 50 * jobs, "a config kept would be 1,500 objects per job"
-    assert memory_after - memory < jobs * 20 / 1000 + 3
     assert files_after <= files
 
 
