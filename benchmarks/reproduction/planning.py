@@ -92,7 +92,8 @@ class PlannedPart:
 
 def science(config: dict[str, Any]) -> dict[str, Any]:
     """What a job computes: the part of its resolved config that counts, every option stated."""
-    kept = {key: config[key] for key in SCIENCE}
+    # A key that did not exist when a job ran is off, as a missing option is at its default.
+    kept = {key: config[key] for key in SCIENCE if config.get(key)}
     found: dict[str, Any] = stated(kept | {"method": computing(kept["method"])})
     return found
 
@@ -112,7 +113,7 @@ def same_science(kept: dict[str, Any], present: dict[str, Any]) -> bool:
     An option that did not exist when the job ran counts as its default, which by convention is the
     behaviour before it existed.
     """
-    return _plain(stated(kept)) == _plain(present)
+    return _plain(stated({key: v for key, v in kept.items() if v})) == _plain(present)
 
 
 def _plain(config: Any) -> Any:

@@ -82,18 +82,17 @@ class Study:
 
     def collect(self, clock: float) -> int:
         """Keep every result that the sweeps have written; returns how many are new."""
-        count = 0
+        found = {}
         finished = self.store.finished
         for planned in self.planned:
             for job in planned.jobs:
-                if job.digest in finished:
+                if job.digest in finished or job.digest in found:
                     continue
                 result = read_result(job.folder, job.digest)
                 if result is not None and not result.get(_RESTORED):
-                    self.store.add(result, science(result["config"]), clock)
-                    finished.add(job.digest)
-                    count += 1
-        return count
+                    found[job.digest] = result, science(result["config"])
+        self.store.add(found.values(), clock)
+        return len(found)
 
     def restore(self, planned: PlannedPart) -> None:
         """Write a `result.json` for every kept job of a part, so that its sweep passes over it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,8 @@ class Store:
         """The tables of a folder; empty ones if it has none."""
         if not (folder / JOBS).is_file():
             return cls()
-        return cls(*(pd.read_parquet(folder / name) for name in (JOBS, RUNS, ROWS)))
+        jobs, runs, rows = (pd.read_parquet(folder / name) for name in (JOBS, RUNS, ROWS))
+        return cls(typed_jobs(jobs), runs, rows)
 
     def write(self, folder: Path) -> None:
         """Write the tables in a fixed order, so that equal content gives equal files."""
@@ -109,32 +110,38 @@ class Store:
         planned = set(zip(table["part"], table["protocol"], strict=True))
         listed = zip(self.jobs["part"], self.jobs["protocol"], strict=True)
         others = self.jobs[[pair not in planned and pair[0] in BY_NAME for pair in listed]]
-        self.jobs = pd.concat([others, table], ignore_index=True) if len(others) else table
+        jobs = pd.concat([others, table], ignore_index=True) if len(others) else table
+        self.jobs = typed_jobs(jobs)
 
     def rename(self, hashes: Mapping[str, str]) -> None:
         """Give finished jobs their present hashes."""
         for table in (self.runs, self.rows):
             table["job_hash"] = table["job_hash"].map(lambda old: hashes.get(old, old))
 
-    def add(self, result: dict[str, Any], config: dict[str, Any], clock: float) -> None:
-        """Keep the content of a `result.json`, replacing what was kept of the same job.
+    def add(self, results: Iterable[tuple[dict[str, Any], dict[str, Any]]], clock: float) -> None:
+        """Keep the content of `result.json` files, replacing what was kept of the same jobs.
 
         Args:
-            result: the content.
-            config: what the job computes.
-            clock: seconds of the fixed piece of work of `clock.py` on the machine that ran it.
+            results: the content and what the job computes.
+            clock: seconds of the fixed piece of work of `timing.clock` on the machine that ran it.
         """
-        digest = result["job_hash"]
-        run = {
-            "job_hash": digest,
-            "seconds": float(result["seconds"]),
-            "clock": clock,
-            "versions": json.dumps(result.get("versions", {}), sort_keys=True),
-            "config": json.dumps(config, sort_keys=True, default=str),
-        }
-        rows = [{name: row.get(RENAMED.get(name, name)) for name in KEPT} for row in result["rows"]]
-        self.runs = _joined(self.runs[self.runs["job_hash"] != digest], [run])
-        self.rows = _joined(self.rows[self.rows["job_hash"] != digest], rows)
+        runs, rows = [], []
+        for result, config in results:
+            runs.append(
+                {
+                    "job_hash": result["job_hash"],
+                    "seconds": float(result["seconds"]),
+                    "clock": clock,
+                    "versions": json.dumps(result.get("versions", {}), sort_keys=True),
+                    "config": json.dumps(config, sort_keys=True, default=str),
+                }
+            )
+            for row in result["rows"]:
+                line = {name: row.get(RENAMED.get(name, name)) for name in KEPT}
+                rows.append(line | {"job_hash": result["job_hash"]})
+        new = {run["job_hash"] for run in runs}
+        self.runs = _joined(self.runs[~self.runs["job_hash"].isin(new)], runs)
+        self.rows = _joined(self.rows[~self.rows["job_hash"].isin(new)], rows)
 
     def replicas(self) -> pd.DataFrame:
         """Every replica beside its job: the columns of `jobs` and of `rows`."""
@@ -156,6 +163,12 @@ class Store:
         return pd.DataFrame(lines)
 
 
+def typed_jobs(jobs: pd.DataFrame) -> pd.DataFrame:
+    """The jobs with choices as text or None, and values as real numbers."""
+    choices = {name: jobs[name].astype(object).where(jobs[name].notna(), None) for name in _CHOICES}
+    return jobs.assign(**choices, **{name: jobs[name].astype(float) for name in _VALUES})
+
+
 def typed(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with real columns as single precision, the others as integers and text."""
     kinds = dict.fromkeys(REAL, "float32") | {"network_seed": "int32", "trial": "int16"}
@@ -164,6 +177,8 @@ def typed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _joined(table: pd.DataFrame, lines: list[dict[str, Any]]) -> pd.DataFrame:
+    if not lines:
+        return table
     fresh = pd.DataFrame(lines)
     return pd.concat([table, fresh], ignore_index=True) if len(table) else fresh
 

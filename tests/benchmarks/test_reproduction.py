@@ -119,7 +119,8 @@ def test_jobs_of_an_outdated_config_are_run_again(small, tmp_path):
             line = table.set_index("job_hash").loc[digest, "line"]
             store.jobs.loc[store.jobs["line"] == line, "job_hash"] = old
             row = {"network_seed": 10, "trial": 0, "mse": 0.5}
-            store.add({"job_hash": old, "seconds": 1, "rows": [row]}, config | change, 1.0)
+            result = {"job_hash": old, "seconds": 1, "rows": [row]}
+            store.add([(result, config | change)], 1.0)
         study = Study([small], ["paper"], store, tmp_path)
     assert study.outdated == 1
     assert len(study.left()) == 1
