@@ -17,6 +17,7 @@ from benchmarks.reproduction.naming import GRAPHS, PRIORS
 from benchmarks.reproduction.sections import SECTIONS, Section
 from benchmarks.reproduction.store import Store
 from benchmarks.reproduction.study import PROTOCOLS
+from benchmarks.reproduction.tables import title
 from gnnsync.io.files import write_bytes
 from gnnsync.plots.maps import map_grid
 from gnnsync.report.aggregation import LABEL
@@ -24,7 +25,7 @@ from gnnsync.report.figures import CurveDrawing, drawings
 from gnnsync.results.files import read_result
 
 _DPI = 80
-_COLOURS = 48  # of the palette: a quarter of the bytes of a full PNG
+_COLOURS = 256  # of the palette: a third of the bytes of a full PNG
 _MAP_METHODS = ("gnnsync", "spectral_rn", "gpm", "transync")
 _MAP_WIDTH = 900  # pixels
 # Options of the network that `drawings` looks for, by the column of a section.
@@ -84,20 +85,21 @@ def write_maps(store: Store, folder: Path, output: Path) -> None:
                 job = jobs[jobs["job_hash"] == (result or {}).get("job_hash")]
                 if len(job) and job["method"].iloc[0] in _MAP_METHODS:
                     with np.load(path) as arrays:
-                        place = (f"η = {job['eta'].iloc[0]:g}", job["method"].iloc[0])
+                        place = (f"η = {job['eta'].iloc[0]:g}", title(job["method"].iloc[0]))
                         found[place] = arrays["points"], arrays["recovered"]
-            order = sorted(found, key=lambda p: (p[0], _MAP_METHODS.index(p[1])))
+            names = [title(name) for name in _MAP_METHODS]
+            order = sorted(found, key=lambda p: (p[0], names.index(p[1])))
             if found:
                 truth = found[order[0]][0]
                 grid = map_grid(truth, {place: found[place][1] for place in order})
-                grid.set_size_inches(_MAP_WIDTH / _DPI, _MAP_WIDTH / _DPI * 0.62)
-                write_bytes(folder / f"map_{part}_{protocol}.png", small_png(grid))
+                dpi = _MAP_WIDTH / grid.get_figwidth()
+                write_bytes(folder / f"map_{part}_{protocol}.png", small_png(grid, dpi))
 
 
-def small_png(figure: Figure) -> bytes:
+def small_png(figure: Figure, dpi: float = _DPI) -> bytes:
     """A PNG with few colours."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=_DPI)
+    figure.savefig(buffer, format="png", dpi=dpi)
     image = Image.open(buffer).convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
     small = io.BytesIO()
     image.save(small, format="png", optimize=True)
