@@ -33,11 +33,15 @@ class Evidence:
 
     @classmethod
     def of(cls, store: Store, protocol: str) -> Evidence:
-        """The part of the kept tables that belongs to a protocol."""
+        """The parts that are finished under a protocol.
+
+        Rows of an unfinished part are left out: a verdict on its first cells would be by chance.
+        """
         replicas, jobs = store.replicas(), store.jobs
-        return cls(
-            replicas[replicas["protocol"] == protocol], jobs[jobs["protocol"] == protocol], protocol
-        )
+        jobs = jobs[jobs["protocol"] == protocol]
+        done = jobs["job_hash"].isin(store.finished).groupby(jobs["part"]).all()
+        finished = replicas["part"].isin(done.index[done.astype(bool)])
+        return cls(replicas[(replicas["protocol"] == protocol) & finished], jobs, protocol)
 
     def means(self, parts: Sequence[str], by: str, metric: str = "mse") -> pd.DataFrame:
         """Mean of a metric, a line per cell and a column per variant; missing cells are NaN.

@@ -67,7 +67,7 @@ _CLAIMS = """\
 
 {count} claims of the text, in our words. A verdict is computed from the rows by a function of
 `benchmarks/reproduction/claims/`. Unless another criterion is stated with it, {usual}. A cell is
-one data set: graph, angles, density p and noise level η. `not run yet`: cells are missing.
+one data set: graph, angles, density p and noise level η. `not run yet`: the part is not finished.
 
 {counts}
 """

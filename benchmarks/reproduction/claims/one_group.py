@@ -100,7 +100,7 @@ def row_normalisation(evidence: Evidence) -> Finding:
     )
     found = share_finding(not_worse(one, other), "not worse", f"Mean MSE: {by_graph}.")
     verdict = verdict_of(float(not_worse(one, other).mean())) if gain.any() else FAILS
-    return Finding(verdict, f"Better in {int(gain.sum())}, {found.figures}")
+    return Finding(verdict, f"Better in {int(gain.sum())}; {found.figures}")
 
 
 def all_fail(evidence: Evidence) -> Finding:

@@ -231,7 +231,8 @@ def _ablation(rows: pd.DataFrame) -> pd.DataFrame:
         c for c in ("method", "loss", "loss.tau", "model.features", "model.encoder") if c in rows
     ]
     groups = learned.groupby(same, dropna=False)
-    usual = groups.get_group(groups.size().idxmax())
+    largest = groups.size().idxmax()
+    usual = groups.get_group(largest if isinstance(largest, tuple) else (largest,))
     varies = any(usual[name].nunique(dropna=False) > 1 for name in steps)
     return usual if varies and usual[LABEL].nunique() > 1 else learned.iloc[:0]
 
