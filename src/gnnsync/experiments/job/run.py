@@ -6,7 +6,7 @@ import json
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,12 @@ from gnnsync.experiments.job import console
 from gnnsync.experiments.job.hashing import job_folder, job_hash, job_name, resolved
 from gnnsync.experiments.job.label import label_of
 from gnnsync.experiments.job.output import also_logged
+from gnnsync.experiments.job.profile import profiled
 from gnnsync.experiments.job.replicas import solve_replicas
 from gnnsync.experiments.tracking.loggers import log_results, opened_loggers
 from gnnsync.experiments.tracking.secrets import Secrets
 from gnnsync.io.files import atomic_output, writable_directory, write_text
-from gnnsync.methods.base import Method
+from gnnsync.methods.base import Method, ReplicaMethod
 from gnnsync.results.files import (
     CONFIG,
     FAILURE,
@@ -132,6 +133,12 @@ class _Job:
         """The job's folder."""
         return self.settings.folder / job_name(self.config, self.digest)
 
+    @property
+    def is_profiled(self) -> bool:
+        """Whether a profile is asked for, of a method that Lightning's profiler does not see."""
+        wanted = OmegaConf.select(self.cfg, "trainer.profiler") is not None
+        return wanted and not isinstance(self.method, ReplicaMethod)
+
     def compute(self) -> tuple[list[dict[str, Any]], list[Path]]:
         """Solve all replicas and write everything into the job's folder; rows and figures."""
         settings, data, label = self.settings, self.data, self.label
@@ -139,7 +146,8 @@ class _Job:
         about = {**self.config, "job": _about(label, data, self.digest, settings.sweep)}
         with opened_loggers(self.cfg, directory, self.method, about) as loggers:
             write_text(directory / CONFIG, OmegaConf.to_yaml(OmegaConf.create(self.config)))
-            outcome = solve_replicas(self.method, data, settings, directory, loggers)
+            with profiled(directory) if self.is_profiled else nullcontext():
+                outcome = solve_replicas(self.method, data, settings, directory, loggers)
             rows = result_rows(
                 outcome,
                 data,
