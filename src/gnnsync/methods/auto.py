@@ -146,6 +146,7 @@ class Auto(ClassicalMethod):
     name = "auto"
     any_k = True
     stops_early = True
+    canonical = True
     takes_start = True
 
     max_paths: int = 5_000_000

@@ -14,6 +14,7 @@ import numpy as np
 
 from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.canonical import CanonicalForm
 from gnnsync.methods.components import Components, Estimate, JoinedEstimates, Part
 from gnnsync.methods.refine import projected_gradient_steps
 from gnnsync.solution import Solution
@@ -120,6 +121,7 @@ class ClassicalMethod:
     any_k: ClassVar[bool] = False
     stops_early: ClassVar[bool] = False
     takes_start: ClassVar[bool] = False
+    canonical: ClassVar[bool] = False
 
     refine: int = field(default=0, kw_only=True)
 
@@ -155,12 +157,11 @@ class ClassicalMethod:
         if k > 1 and not self.any_k:
             name = self.name or "this method"
             raise ParameterError("k", k, f"1 for {name}; for k > 1 use {_any_k_names()}")
-        rng = np.random.default_rng(seed)
         if graph.is_connected and graph.num_nodes > 1:
-            whole = self._estimate_refined(graph, k, rng, start)
+            whole = self._estimate_refined(graph, k, seed, start)
             estimates = [whole]
         else:
-            whole, estimates = self._estimate_parts(graph, k, rng, start)
+            whole, estimates = self._estimate_parts(graph, k, seed, start)
         reason = "; ".join(dict.fromkeys(e.stop_reason for e in estimates)) or "no edges"
         limit = reached_time_limit()
         if limit is not None:
@@ -180,7 +181,7 @@ class ClassicalMethod:
         )
 
     def _estimate_parts(
-        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray | None
+        self, graph: MeasurementGraph, k: int, seed: int, start: FloatArray | None
     ) -> tuple[Estimate, list[Estimate]]:
         """Angles and confidences of the whole graph, and the estimate of each component."""
         _warn_of_components(graph)
@@ -192,10 +193,10 @@ class ClassicalMethod:
         chosen = components.with_edges & ~others
         plan({_label(i): components.edges[i] for i in np.flatnonzero(chosen).tolist()})
         for number, part in components.parts(chosen):
-            self._estimate_part(joined, number, part, k, rng, start)
+            self._estimate_part(joined, number, part, k, seed, start)
         if others.any() and not joined.add_trees(components, others, largest):
             for number, part in components.parts(others):
-                self._estimate_part(joined, number, part, k, rng, start)
+                self._estimate_part(joined, number, part, k, seed, start)
         return joined.whole(), joined.estimates
 
     def _estimate_part(
@@ -204,26 +205,24 @@ class ClassicalMethod:
         number: int,
         part: Part,
         k: int,
-        rng: np.random.Generator,
+        seed: int,
         start: FloatArray | None,
     ) -> None:
         with loop(_label(number)):
             own = None if start is None else start[part.nodes]
-            joined.add(number, part, self._estimate_refined(part.graph, k, rng, own))
+            joined.add(number, part, self._estimate_refined(part.graph, k, seed, own))
 
     def _estimate_refined(
-        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray | None
+        self, graph: MeasurementGraph, k: int, seed: int, start: FloatArray | None
     ) -> Estimate:
-        try:
-            check_time()
-            if start is None:
-                found = self.estimate(graph, k, rng)
-            else:
-                found = self.estimate_from(graph, k, rng, start)
-        except TimeUp:
-            found = _along_tree(graph, k)
-        if graph.bridges.all():
-            found = _without_redundancy(graph, found)
+        # A generator of its own for each component: its result does not depend on the others.
+        rng = np.random.default_rng(seed)
+        if self.canonical:
+            form = CanonicalForm.of(graph)
+            own = None if start is None else form.angles(start)
+            found = form.restore(self._estimate_in_time(form.graph, k, rng, own))
+        else:
+            found = self._estimate_in_time(graph, k, rng, start)
         columns = found.angles.reshape(graph.num_nodes, k)
         if not self.refine:
             return replace(found, angles=columns)
@@ -236,6 +235,21 @@ class ClassicalMethod:
             edge_precision=None,
             stop_reason=f"{found.stop_reason}; then {self.refine} projected gradient steps",
         )
+
+
+    def _estimate_in_time(
+        self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray | None
+    ) -> Estimate:
+        """The method's estimate, or angles along a tree if time is up before there is one."""
+        try:
+            check_time()
+            if start is None:
+                found = self.estimate(graph, k, rng)
+            else:
+                found = self.estimate_from(graph, k, rng, start)
+        except TimeUp:
+            found = _along_tree(graph, k)
+        return _without_redundancy(graph, found) if graph.bridges.all() else found
 
 
 def _without_redundancy(graph: MeasurementGraph, found: Estimate) -> Estimate:

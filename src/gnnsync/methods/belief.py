@@ -53,6 +53,7 @@ class Belief(ClassicalMethod):
     name = "belief"
     any_k = True
     stops_early = True
+    canonical = True
     takes_start = True
 
     bins: int = 64

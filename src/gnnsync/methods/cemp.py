@@ -124,6 +124,7 @@ class CEMPMST(CEMP):
 
     name = "cemp_mst"
     stops_early = True
+    canonical = True
 
     def estimate(self, graph: MeasurementGraph, k: int, rng: np.random.Generator) -> Estimate:
         """Angles (n,) added up along the tree."""

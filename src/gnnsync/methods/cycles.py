@@ -37,6 +37,7 @@ class Cycles(ClassicalMethod):
     name = "cycles"
     any_k = True
     stops_early = True
+    canonical = True
 
     tolerance: float = 0.0
     max_paths: int = 5_000_000

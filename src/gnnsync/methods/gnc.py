@@ -58,6 +58,7 @@ class GNC(ClassicalMethod):
     name = "gnc"
     any_k = True
     stops_early = True
+    canonical = True
     takes_start = True
 
     frequencies: int = 4

@@ -80,6 +80,7 @@ class GNCAngles(ClassicalMethod):
     name = "gnc_angles"
     stops_early = True
     takes_start = True
+    canonical = True
 
     max_iterations: int = 25
 

@@ -55,6 +55,7 @@ class IRLS(ClassicalMethod):
 
     name = "irls"
     stops_early = True
+    canonical = True
     takes_start = True
 
     p: float = 1.0

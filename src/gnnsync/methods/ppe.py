@@ -44,6 +44,7 @@ class PPE(ClassicalMethod):
 
     name = "ppe"
     stops_early = True
+    canonical = True
 
     frequencies: int = 8
     grid: int = 8

@@ -1,0 +1,157 @@
+"""Metamorphic relations: what a change of the input that means nothing does to the angles.
+
+    python -m benchmarks.chaos relations             every classical method, all networks
+    python -m benchmarks.chaos relations --learned   the learned methods
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.chaos.networks import NETWORKS
+from gnnsync import MeasurementGraph, Solution
+from gnnsync.angles import align_columns, circular_distance
+from gnnsync.methods import METHODS, DisconnectedGraphWarning, Method
+from gnnsync.solve import LEARNED, find_method
+from gnnsync.typing import FloatArray, IntArray
+
+# Most that a classical method may differ, in radians.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """A graph that means the same as another one.
+
+    Args:
+        graph: the changed graph.
+        node: (n,) the number of each old node in it.
+        rotation: (n,) by which the angle of each old node is greater in it.
+    """
+
+    graph: MeasurementGraph
+    node: IntArray
+    rotation: FloatArray
+
+    def back(self, solution: Solution) -> FloatArray:
+        """Angles (n, k) of the old nodes from a solution of the changed graph."""
+        return solution.angles[self.node] - self.rotation[:, None]
+
+
+Relation = Callable[[MeasurementGraph, np.random.Generator], Changed]
+
+
+def relabelled(graph: MeasurementGraph, rng: np.random.Generator) -> Changed:
+    """Other numbers of the nodes."""
+    number = rng.permutation(graph.num_nodes)
+    changed = graph.replace(edge_index=number[graph.edge_index], angles=None, node_names=None)
+    return Changed(changed, number, np.zeros(graph.num_nodes))
+
+
+def reordered(graph: MeasurementGraph, rng: np.random.Generator) -> Changed:
+    """Another order of the edges."""
+    return _same_nodes(graph, graph.keep_edges(rng.permutation(graph.num_edges)))
+
+
+def reversed_edges(graph: MeasurementGraph, rng: np.random.Generator) -> Changed:
+    """Half of the edges from their other end, with the negative offset."""
+    back = rng.random(graph.num_edges) < 0.5
+    index = np.where(back, graph.edge_index[::-1], graph.edge_index)
+    offset = np.where(back, -graph.offset, graph.offset)
+    return _same_nodes(graph, graph.replace(edge_index=index, offset=offset))
+
+
+def rotated(graph: MeasurementGraph, rng: np.random.Generator) -> Changed:
+    """Every node rotated by an angle of its own."""
+    by = rng.uniform(0, 2 * np.pi, graph.num_nodes)
+    offset = graph.offset + by[graph.src] - by[graph.dst]
+    changed = graph.replace(offset=offset, angles=None)
+    return Changed(changed, np.arange(graph.num_nodes), by)
+
+
+def scaled(graph: MeasurementGraph, rng: np.random.Generator) -> Changed:
+    """All weights times one number."""
+    factor = 10.0 ** rng.uniform(-6, 6)
+    return _same_nodes(graph, graph.replace(weight=factor * graph.edge_weight))
+
+
+def doubled(graph: MeasurementGraph, rng: np.random.Generator) -> Changed:
+    """Every edge twice, of half the weight: a weight is a number of measurements."""
+    index = np.concatenate([graph.edge_index, graph.edge_index], axis=1)
+    fields = {
+        "weight": np.tile(graph.edge_weight / 2, 2),
+        "trusted": None if graph.trusted is None else np.tile(graph.trusted, 2),
+        "group": None,
+    }
+    return _same_nodes(graph, graph.replace(edge_index=index, offset=np.tile(graph.offset, 2), **fields))
+
+
+def repeated(graph: MeasurementGraph, rng: np.random.Generator) -> Changed:
+    """Some edges of weight w as two of weight w / 2."""
+    twice = np.flatnonzero(rng.random(graph.num_edges) < 0.3)
+    weight = graph.edge_weight.copy()
+    weight[twice] /= 2
+    halved = graph.replace(weight=weight, group=None)
+    edges = np.concatenate([np.arange(graph.num_edges), twice])
+    return _same_nodes(graph, halved.keep_edges(edges))
+
+
+def joined(graph: MeasurementGraph, rng: np.random.Generator) -> Changed:
+    """Beside another component, whose nodes and edges come between."""
+    n, other = graph.num_nodes, 17
+    src, dst = np.triu_indices(other, 1)
+    number = rng.permutation(n + other)
+    own = np.sort(number[:n])
+    rest = np.setdiff1d(number, own)
+    m = graph.num_edges
+    trusted = np.concatenate([graph.edge_trusted, np.zeros(len(src), bool)])
+    union = MeasurementGraph(
+        np.concatenate([own[graph.edge_index], [rest[src], rest[dst]]], axis=1),
+        np.concatenate([graph.offset, rng.uniform(0, 2 * np.pi, len(src))]),
+        n + other,
+        weight=np.concatenate([graph.edge_weight, np.full(len(src), graph.edge_weight.mean())]),
+        trusted=None if graph.trusted is None else trusted,
+    )
+    order = np.argsort(rng.permutation(m + len(src))[: m + len(src)])
+    mixed = np.concatenate([np.sort(order[:m]), np.sort(order[m:])])
+    return Changed(union.keep_edges(np.argsort(mixed)), own, np.zeros(n))
+
+
+def _same_nodes(graph: MeasurementGraph, changed: MeasurementGraph) -> Changed:
+    return Changed(changed, np.arange(graph.num_nodes), np.zeros(graph.num_nodes))
+
+
+RELATIONS: dict[str, Relation] = {
+    "relabelled": relabelled,
+    "reordered": reordered,
+    "reversed": reversed_edges,
+    "rotated": rotated,
+    "scaled": scaled,
+    "doubled": doubled,
+    "repeated": repeated,
+    "joined": joined,
+}
+
+
+def difference(one: FloatArray, other: FloatArray, component: IntArray) -> float:
+    """Greatest distance between two solutions (n, k), up to rotation and order of the groups."""
+    worst = 0.0
+    for label in np.unique(component):
+        own = component == label
+        gap = circular_distance(align_columns(other[own], one[own]), one[own])
+        worst = max(worst, float(gap.max()))
+    return worst
+
+
+def deviation(method: Method, graph: MeasurementGraph, relation: Relation, k: int = 1) -> float:
+    """By how much a relation changes the solution of a method, in radians."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        changed = relation(graph, np.random.default_rng(7))
+        one, other = method(graph, k), method(changed.graph, k)
+    return difference(one.angles, changed.back(other), graph.components)
