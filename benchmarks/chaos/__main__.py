@@ -9,6 +9,7 @@ import sys
 PROMISES = {
     "files": "mutated files over all readers",
     "kills": "random SIGKILLs of sweeps",
+    "relations": "changes of the input that mean nothing change no angle",
 }
 
 

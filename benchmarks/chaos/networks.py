@@ -54,3 +54,11 @@ NETWORKS: dict[str, Network] = {
     "trusted": lambda s: _drawn(erdos_renyi(50, 0.2, s), 0.4, 0.1, s, trusted=0.3),
     "tree": lambda s: _drawn(barabasi_albert(40, 0.001, s), 0.0, 0.0, s),
 }
+
+# k = 2.
+NETWORKS_K2: dict[str, Network] = {
+    "exact": lambda s: _drawn(erdos_renyi(50, 0.5, s), 0.1, 0.0, s, k=2),
+    "noise and outliers": lambda s: _drawn(erdos_renyi(60, 0.5, s), 0.2, 0.1, s, k=2),
+    "mostly outliers": lambda s: _drawn(erdos_renyi(50, 0.4, s), 0.7, 0.1, s, k=2),
+    "geometric": lambda s: _drawn(random_geometric(80, 0.2, s), 0.1, 0.05, s, k=2, weighted=True),
+}

@@ -1,22 +1,25 @@
 """Metamorphic relations: what a change of the input that means nothing does to the angles.
 
-    python -m benchmarks.chaos relations             every classical method, all networks
-    python -m benchmarks.chaos relations --learned   the learned methods
+python -m benchmarks.chaos relations             every classical method, all networks
+python -m benchmarks.chaos relations --learned   the learned methods
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.chaos.networks import NETWORKS
+from benchmarks.chaos.networks import NETWORKS, NETWORKS_K2
 from gnnsync import MeasurementGraph, Solution
+from gnnsync.anchors import GivenAnchors
 from gnnsync.angles import align_columns, circular_distance
 from gnnsync.methods import METHODS, DisconnectedGraphWarning, Method
+from gnnsync.methods.anchoring.held import Anchored, AnchorWarning
 from gnnsync.solve import LEARNED, find_method
 from gnnsync.typing import FloatArray, IntArray
 
@@ -88,7 +91,8 @@ def doubled(graph: MeasurementGraph, rng: np.random.Generator) -> Changed:
         "trusted": None if graph.trusted is None else np.tile(graph.trusted, 2),
         "group": None,
     }
-    return _same_nodes(graph, graph.replace(edge_index=index, offset=np.tile(graph.offset, 2), **fields))
+    twice = graph.replace(edge_index=index, offset=np.tile(graph.offset, 2), **fields)
+    return _same_nodes(graph, twice)
 
 
 def repeated(graph: MeasurementGraph, rng: np.random.Generator) -> Changed:
@@ -117,9 +121,10 @@ def joined(graph: MeasurementGraph, rng: np.random.Generator) -> Changed:
         weight=np.concatenate([graph.edge_weight, np.full(len(src), graph.edge_weight.mean())]),
         trusted=None if graph.trusted is None else trusted,
     )
-    order = np.argsort(rng.permutation(m + len(src))[: m + len(src)])
-    mixed = np.concatenate([np.sort(order[:m]), np.sort(order[m:])])
-    return Changed(union.keep_edges(np.argsort(mixed)), own, np.zeros(n))
+    # The edges of the graph keep their order, with those of the other between.
+    place = rng.permutation(m + len(src))
+    place[:m], place[m:] = np.sort(place[:m]), np.sort(place[m:])
+    return Changed(union.keep_edges(np.argsort(place)), own, np.zeros(n))
 
 
 def _same_nodes(graph: MeasurementGraph, changed: MeasurementGraph) -> Changed:
@@ -148,10 +153,85 @@ def difference(one: FloatArray, other: FloatArray, component: IntArray) -> float
     return worst
 
 
-def deviation(method: Method, graph: MeasurementGraph, relation: Relation, k: int = 1) -> float:
-    """By how much a relation changes the solution of a method, in radians."""
+def deviation(
+    method: Method,
+    graph: MeasurementGraph,
+    relation: Relation,
+    k: int = 1,
+    *,
+    seed: int = 7,
+    share: float = 0.0,
+) -> float:
+    """By how much a relation changes the solution of a method, in radians.
+
+    Args:
+        method: the method.
+        graph: the graph that is changed.
+        relation: the change.
+        k: number of groups.
+        seed: of the change.
+        share: of the nodes whose angles (k = 1) are known beforehand; those are not rotated back.
+    """
+    rng = np.random.default_rng(seed)
+    changed = relation(graph, rng)
+    held = rng.random(graph.num_nodes) < share
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        changed = relation(graph, np.random.default_rng(7))
-        one, other = method(graph, k), method(changed.graph, k)
-    return difference(one.angles, changed.back(other), graph.components)
+        if not held.any():
+            one, other = method(graph, k), method(changed.graph, k)
+            return difference(one.angles, changed.back(other), graph.components)
+        warnings.simplefilter("ignore", AnchorWarning)
+        known = np.where(held, rng.uniform(0, 0.3, graph.num_nodes), np.nan)
+        moved = np.full(changed.graph.num_nodes, np.nan)
+        moved[changed.node] = known + changed.rotation
+        one = Anchored(method, GivenAnchors(known[:, None]))(graph)
+        other = Anchored(method, GivenAnchors(moved[:, None]))(changed.graph)
+    back = changed.back(other)
+    fixed = np.isin(graph.components, graph.components[held])
+    held_gap = float(circular_distance(one.angles, back)[fixed].max())
+    free = difference(one.angles[~fixed], back[~fixed], graph.components[~fixed])
+    return max(held_gap, free)
+
+
+# Methods of the table: what is solved, for how many groups, with which share of known angles.
+CASES: dict[str, tuple[str, int, float]] = {
+    **{name: (name, 1, 0.0) for name in METHODS if name != "trivial"},
+    **{f"{n}, k = 2": (n, 2, 0.0) for n in METHODS if METHODS[n].any_k and n != "trivial"},
+    "auto, anchors": ("auto", 1, 0.15),
+    "spectral, anchors": ("spectral", 1, 0.15),
+}
+LEARNED_CASES = {name: (name, 1, 0.0) for name in LEARNED}
+
+
+def table(cases: dict[str, tuple[str, int, float]], seeds: range) -> dict[tuple[str, str], list]:
+    """Deviations of every case and relation over all networks."""
+    found: dict[tuple[str, str], list] = {}
+    for case, (name, k, share) in cases.items():
+        method = find_method(name)
+        for seed in seeds:
+            for network, draw in (NETWORKS if k == 1 else NETWORKS_K2).items():
+                graph = draw(seed)
+                for title, relation in RELATIONS.items():
+                    gap = deviation(method, graph, relation, k, seed=seed, share=share)
+                    found.setdefault((case, title), []).append(gap)
+                    if gap > TOLERANCE:
+                        print(f"{case}, {network} {seed}, {title}: {gap:.1e}", file=sys.stderr)
+    return found
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--learned", action="store_true", help="the learned methods")
+    parser.add_argument("--only", nargs="*", help="these cases only")
+    parser.add_argument("--seeds", type=int, default=1, help="networks of each kind")
+    options = parser.parse_args(arguments)
+    cases = LEARNED_CASES if options.learned else CASES
+    cases = {name: case for name, case in cases.items() if not options.only or name in options.only}
+    found = table(cases, range(1, options.seeds + 1))
+    print("| method | " + " | ".join(RELATIONS) + " |")
+    print("|---" * (1 + len(RELATIONS)) + "|")
+    for case in cases:
+        cells = [f"{max(found[case, title]):.0e}" for title in RELATIONS]
+        print(f"| {case} | " + " | ".join(cells) + " |")
+    everything = np.concatenate(list(found.values()))
+    print(f"{(everything <= TOLERANCE).sum()} of {len(everything)} hold to {TOLERANCE:g}")

@@ -110,7 +110,9 @@ class ClassicalMethod:
     `name` for messages and `any_k = True` if it solves k > 1, and implements `estimate` for a
     connected graph with at least two nodes. `stops_early = True` says that its iterations ask
     `gnnsync.work.time_is_up`, so that it can be given a time limit. A method that can begin with
-    given angles sets `takes_start = True` and implements `estimate_from`.
+    given angles sets `takes_start = True` and implements `estimate_from`. A method whose
+    result depends on the order of nodes or edges, by random numbers, grids or ties, sets
+    `canonical = True`: it is given the canonical form of the graph (`gnnsync.methods.canonical`).
 
     Args:
         refine: projected gradient steps taken after the method itself (the paper's fine-tuned
@@ -235,7 +237,6 @@ class ClassicalMethod:
             edge_precision=None,
             stop_reason=f"{found.stop_reason}; then {self.refine} projected gradient steps",
         )
-
 
     def _estimate_in_time(
         self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray | None

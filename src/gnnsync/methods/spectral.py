@@ -74,6 +74,7 @@ class SpectralDisentangled(ClassicalMethod):
     name = "spectral_disentangled"
     any_k = True
     stops_early = True
+    canonical = True
 
     max_iterations: int = 50
 
