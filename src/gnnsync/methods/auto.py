@@ -147,6 +147,7 @@ class Auto(ClassicalMethod):
     any_k = True
     stops_early = True
     canonical = True
+    uses_density = True
     takes_start = True
 
     max_paths: int = 5_000_000

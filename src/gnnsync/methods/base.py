@@ -113,6 +113,8 @@ class ClassicalMethod:
     given angles sets `takes_start = True` and implements `estimate_from`. A method whose
     result depends on the order of nodes or edges, by random numbers, grids or ties, sets
     `canonical = True`: it is given the canonical form of the graph (`gnnsync.methods.canonical`).
+    `uses_density = True` says that it estimates how the angles are distributed, and uses that where
+    measurements leave an angle open: then a node must keep the angle that it calls zero.
 
     Args:
         refine: projected gradient steps taken after the method itself (the paper's fine-tuned
@@ -124,6 +126,7 @@ class ClassicalMethod:
     stops_early: ClassVar[bool] = False
     takes_start: ClassVar[bool] = False
     canonical: ClassVar[bool] = False
+    uses_density: ClassVar[bool] = False
 
     refine: int = field(default=0, kw_only=True)
 
@@ -220,7 +223,7 @@ class ClassicalMethod:
         # A generator of its own for each component: its result does not depend on the others.
         rng = np.random.default_rng(seed)
         if self.canonical:
-            form = CanonicalForm.of(graph)
+            form = CanonicalForm.of(graph, rotate=not self.uses_density)
             own = None if start is None else form.angles(start)
             found = form.restore(self._estimate_in_time(form.graph, k, rng, own))
         else:

@@ -54,6 +54,7 @@ class Belief(ClassicalMethod):
     any_k = True
     stops_early = True
     canonical = True
+    uses_density = True
     takes_start = True
 
     bins: int = 64

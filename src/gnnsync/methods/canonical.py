@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from gnnsync.angles import TWO_PI, reduce_angle, wrap
 from gnnsync.graph import MeasurementGraph
+from gnnsync.methods.robust.closures.problem import is_pose_graph
 from gnnsync.topology import forest_angles, spanning_forest
 from gnnsync.typing import ComplexArray, FloatArray, IntArray
 
@@ -58,15 +59,25 @@ class CanonicalForm:
     part: FloatArray
 
     @classmethod
-    def of(cls, graph: MeasurementGraph) -> CanonicalForm:
-        """The canonical form of a connected graph."""
-        number = _numbers(graph)
+    def of(cls, graph: MeasurementGraph, *, rotate: bool = True) -> CanonicalForm:
+        """The canonical form of a connected graph.
+
+        Poses keep their numbers, which are their order in time.
+
+        Args:
+            graph: the measurements.
+            rotate: also choose the angle that each node calls zero.
+        """
+        poses = is_pose_graph(graph)
+        number = np.arange(graph.num_nodes) if poses else _numbers(graph)
         index = number[graph.edge_index]
         upward = index[0] < index[1]
         low, high = np.where(upward, index, index[::-1])
         offset = np.where(upward, graph.offset, -graph.offset)
-        angles = _reference(low, high, offset, graph.edge_weight, graph.num_nodes)
-        angles = angles + np.random.default_rng(_SEED).uniform(0, TWO_PI, graph.num_nodes)
+        angles = np.zeros(graph.num_nodes)
+        if rotate:
+            angles = _reference(low, high, offset, graph.edge_weight, graph.num_nodes)
+            angles = angles + np.random.default_rng(_SEED).uniform(0, TWO_PI, graph.num_nodes)
         fixed = _rounded_offset(offset - angles[low] + angles[high])
         trusted = graph.edge_trusted
         order = np.lexsort((fixed, trusted, high, low))

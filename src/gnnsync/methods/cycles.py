@@ -38,6 +38,7 @@ class Cycles(ClassicalMethod):
     any_k = True
     stops_early = True
     canonical = True
+    uses_density = True
 
     tolerance: float = 0.0
     max_paths: int = 5_000_000
