@@ -16,6 +16,7 @@ ALLOWED = {
     "test_layers.py": "the imports of all modules",
     "test_mirror.py": "the tests themselves",
     "test_style.py": "the source text of all modules",
+    "test_versions.py": "the ranges of pyproject.toml",
     "*/test_contract.py": "the contract that all parts of a package keep",
     "methods/test_accuracy.py": "all methods on the same networks",
     "methods/test_trusted.py": "trusted edges in all methods",
