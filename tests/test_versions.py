@@ -1,4 +1,4 @@
-"""Ranges of pyproject.toml: known bad versions are excluded, what is pinned and installed is not."""
+"""Ranges of pyproject.toml exclude known bad versions, and hold what is pinned and installed."""
 
 import inspect
 import tomllib
