@@ -10,6 +10,7 @@ PROMISES = {
     "files": "mutated files over all readers",
     "kills": "random SIGKILLs of sweeps",
     "relations": "changes of the input that mean nothing change no angle",
+    "adversary": "outliers chosen by an adversary",
 }
 
 

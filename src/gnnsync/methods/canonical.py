@@ -86,7 +86,7 @@ class CanonicalForm:
         edge = np.empty(graph.num_edges, dtype=np.int64)
         edge[order] = np.cumsum(new) - 1
         first = order[new]
-        total = np.bincount(edge, weights=graph.edge_weight)
+        total = np.bincount(edge, weights=graph.edge_weight).astype(np.float64)
         weight = _rounded_weight(total)
         canonical = MeasurementGraph(
             np.stack([low[first], high[first]]),
