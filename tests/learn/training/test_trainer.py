@@ -25,6 +25,10 @@ from gnnsync.methods import RunContext
         ({"max_steps": 0}, "trainer.max_steps = 0"),
         ({}, "trainer.max_steps = -1"),
         ({"max_steps": 5, "precision": "16-mixed"}, "trainer.precision = '16-mixed'"),
+        (
+            {"max_steps": 5, "accelerator": "gpuu"},
+            "trainer.accelerator = 'gpuu': must be one of auto, gpu, ",
+        ),
         ({"max_steps": 5, "gradient_clip_val": 1.0}, "callbacks.gradient_clipping.max_norm"),
         ({"max_steps": 5, "accumulate_grad_batches": 2}, "a batch holds whole graphs"),
         ({"max_steps": 5, "callbacks": []}, "must be left out: callbacks are a group"),

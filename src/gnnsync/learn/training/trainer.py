@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from pytorch_lightning import Callback, LightningDataModule, Trainer
+from pytorch_lightning.accelerators import AcceleratorRegistry
 from pytorch_lightning.callbacks import Checkpoint, ProgressBar
 from pytorch_lightning.plugins import CheckpointIO
 from pytorch_lightning.profilers import PassThroughProfiler
@@ -57,6 +58,10 @@ def check_trainer(factory: TrainerFactory) -> None:
     known = hasattr(factory, "keywords")
     if known and (steps != -1 or not (given.get("max_epochs") or given.get("max_time"))):
         check_integer("trainer.max_steps", steps, 1)
+    accelerator = given.get("accelerator", "auto")
+    names = ["auto", "gpu", *sorted(AcceleratorRegistry.available_accelerators())]
+    if isinstance(accelerator, str) and accelerator not in names:
+        raise ParameterError("trainer.accelerator", accelerator, "one of " + ", ".join(names))
     precision = given.get("precision", "32-true")
     if precision not in DTYPES:
         raise ParameterError("trainer.precision", precision, "32-true or 64-true")
