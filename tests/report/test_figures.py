@@ -230,3 +230,13 @@ def test_a_variant_looks_as_it_is_told_to(results, tmp_path):
     (drawing,) = drawings(rows, looks=looks)
     (line,) = drawing.figure().axes[0].lines
     assert line.get_color() == looks["spectral"].colour
+
+
+def test_steps_that_vary_are_an_ablation_where_rows_state_nothing_else_of_the_network(
+    results, tmp_path
+):
+    for steps in ("projected_gradient", "none"):
+        for eta in (0.1, 0.5):
+            stated = {"variant": f"gnnsync steps={steps}", "model.steps": steps, "data.eta": eta}
+            results(method="gnnsync", **stated, mse=[eta])
+    assert list(named(tmp_path)) == ["ablation_k1"]
