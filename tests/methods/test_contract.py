@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
+from omegaconf import OmegaConf
 
 from gnnsync import MeasurementGraph
 from gnnsync.angles import align, circular_distance
@@ -264,11 +264,15 @@ def test_refine_field_equals_refined(name):
 
 @pytest.mark.parametrize("name", CLASSICAL)
 def test_protocol_and_config(name):
-    """The YAML of a method states each field of the class with the class's own default."""
+    """The YAML of a method states each field; the class's own default is that of `repaired`."""
     method = make(name)
     assert isinstance(method, Method)
     assert method.name == name
-    config = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
+    protocol = OmegaConf.load(CONF.parent / "protocol" / "repaired.yaml")
+    written = OmegaConf.create(
+        {"protocol": protocol, "method": OmegaConf.load(CONF / f"{name}.yaml")}
+    )
+    config = OmegaConf.to_container(written.method, resolve=True)
     assert config.pop("_target_") == f"{type(method).__module__}.{type(method).__name__}"
     assert config == {field.name: field.default for field in fields(method)}
 
