@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Hashable, Iterable
 from numbers import Integral, Real
@@ -96,8 +97,16 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """Return `value` if it is one of `choices`."""
     options = list(choices)
     if not isinstance(value, str) or value not in options:
-        raise ParameterError(name, value, "one of " + ", ".join(options))
+        meant = _nearest(value, options) if isinstance(value, str) else None
+        hint = f" (did you mean {meant}?)" if meant else ""
+        raise ParameterError(name, value, f"one of {', '.join(options)}{hint}")
     return str(value)
+
+
+def _nearest(text: str, options: list[str]) -> str | None:
+    """The option that a mistyped text most likely means: `CEMP-GCW` is `cemp_gcw`."""
+    plain = text.lower().replace("-", "_").replace(" ", "_")
+    return next(iter(difflib.get_close_matches(plain, options, n=1)), None)
 
 
 def check_bool(name: str, value: Any) -> bool:

@@ -27,6 +27,13 @@ _TABLES = ("csv", "tsv", "parquet")
 _BINARY = ("npz", "parquet")
 TRUST = ("odometry", "none")
 _ENDINGS = {f".{name}": name for name in FORMATS} | {".txt": "csv"}
+# Endings of other kinds of files, and what to do with them.
+_OTHER_KINDS = (
+    dict.fromkeys((".zip", ".7z", ".tar", ".tgz"), "extract the file from the archive")
+    | dict.fromkeys((".xls", ".xlsx", ".ods"), "save the sheet as CSV")
+    | dict.fromkeys((".bz2", ".xz", ".zst"), "expand it, or compress it by gzip")
+    | {".json": "write it as CSV with the columns src,dst,offset"}
+)
 
 
 def read(
@@ -159,6 +166,8 @@ def file_format(source: Source, format: str | None) -> str:
     compressed = suffix == ".gz"
     if compressed:
         suffix = Path(path.stem).suffix.lower()
+    if suffix in _OTHER_KINDS and not os.path.isdir(source.path):
+        raise source.error(f"ends in {path.suffix!r}, which is not read: {_OTHER_KINDS[suffix]}")
     if suffix not in _ENDINGS and not os.path.isdir(source.path):
         raise source.error(
             f"ends in {path.suffix!r}: known endings are {', '.join(_ENDINGS)} and .gz behind "

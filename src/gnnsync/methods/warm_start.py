@@ -36,7 +36,10 @@ def as_start(graph: MeasurementGraph, k: int, start: Any) -> FloatArray:
     if isinstance(start, Solution):
         angles = _by_name(graph, start)
     else:
-        given = np.atleast_1d(np.asarray(start, dtype=np.float64))
+        try:
+            given = np.atleast_1d(np.asarray(start, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise ParameterError("start", start, "a Solution, or an array of angles") from None
         check_array("start", given[~np.isnan(given)])
         angles = given[:, None] if given.ndim == 1 else given
     if angles.shape != (graph.num_nodes, k):

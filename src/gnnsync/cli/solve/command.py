@@ -58,10 +58,14 @@ def _run(arguments: argparse.Namespace) -> None:
         parse_columns(arguments.columns)
     check_encoding(arguments.encoding)
     check_choice("--method", arguments.method, method_names())
+    if not arguments.file:
+        raise ParameterError("FILE", "", "the name of a file, or - for standard input")
     check_time_limit(find_method(arguments.method), arguments.time_limit, "--time-limit")
     kind = file_format(Source(arguments.file), arguments.format)
     if arguments.headings_only and kind != "g2o":
         raise ParameterError("--headings-only", True, f"used with a .g2o file, not with {kind}")
+    if arguments.columns and kind == "g2o":
+        raise ParameterError("--columns", arguments.columns, "used with a table, not with g2o")
     whole_poses = kind == "g2o" and not arguments.headings_only
     check_outputs(arguments, whole_poses)
     with messages_on_stderr():
@@ -85,6 +89,7 @@ def _solve(arguments: argparse.Namespace) -> None:
             progress=progress,
         )
     seconds_read = time.perf_counter() - start
+    _check_graph(arguments, graph)
     explained = None if arguments.explain is None else find_edge(graph, arguments.explain)
     pairs = [find_pair(graph, text) for text in arguments.between or []]
     unit = output_unit(arguments)
@@ -112,6 +117,16 @@ def _solve(arguments: argparse.Namespace) -> None:
     if explained is not None:
         text.append(solution.conflicts(explained, graph).text(unit))
     print_summary(arguments, summary, text)
+
+
+def _check_graph(arguments: argparse.Namespace, graph: MeasurementGraph) -> None:
+    """Refuse options that these measurements cannot meet."""
+    if arguments.trust == "odometry" and not graph.edge_trusted.any():
+        allowed = "left out: no edge joins nodes of consecutive whole numbers"
+        raise ParameterError("--trust", arguments.trust, allowed)
+    if arguments.k > max(graph.num_edges, 1):
+        allowed = f"at most {graph.num_edges}, the number of measurements"
+        raise ParameterError("--k", arguments.k, allowed)
 
 
 def _write(

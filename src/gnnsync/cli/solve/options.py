@@ -116,6 +116,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--output",
+        "-o",
         metavar="FILE",
         help="write angles or poses to .csv, .parquet, .json, .npz, or poses to .g2o; - prints CSV",
     )
@@ -165,6 +166,11 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 def check_outputs(arguments: argparse.Namespace, whole_poses: bool) -> None:
     """Check that options agree and output files can be written, before any work is done."""
+    for option in ("output", "edges", "plot", "html", "anchors", "coordinates", "columns"):
+        if getattr(arguments, option) == "":  # as of a shell variable that is not set
+            raise ParameterError(f"--{option}", "", "given a value, or left out")
+    if arguments.edges == STDIN:
+        raise ParameterError("--edges", STDIN, "a file; --output - prints the angles")
     if arguments.output and arguments.output != STDIN:
         ending = (check_pose_ending if whole_poses else check_ending)(arguments.output)
     else:

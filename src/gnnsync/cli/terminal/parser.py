@@ -23,10 +23,12 @@ class OneLineParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print `PROGRAM: message` and where the options are listed; exit."""
         hint = f"{self.prog} --help lists the options"
-        wrong = next((word for word in message.split() if word.startswith("--")), "")
+        wrong = next((word for word in message.split() if word.startswith("-")), "").rstrip(":,")
         # `format_usage` is the public list of the options.
         known = re.findall(r"--[a-z][a-z-]*", self.format_usage())
-        close = difflib.get_close_matches(wrong, known, n=1)
+        # `-degrees` lacks a dash; a single letter is near to nothing.
+        whole = f"--{wrong.lstrip('-')}" if len(wrong) > 2 else ""
+        close = difflib.get_close_matches(whole, known, n=1)
         if close and wrong not in known:
             hint = f"did you mean {close[0]}? {hint}"
         self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)}; {hint}\n")

@@ -19,6 +19,10 @@ _KINDS = {
     b"PAR1": "is Parquet: let its name end in .parquet, or add --format parquet",
     b"BZh": "is compressed by bzip2: expand it, or compress it by gzip",
     b"\xfd7zXZ": "is compressed by xz: expand it, or compress it by gzip",
+    b"<html": "is a web page, not a table: download the file itself",
+    b"<!DOCTYPE": "is a web page, not a table: download the file itself",
+    b'{"': "is JSON: write it as CSV with the columns src,dst,offset",
+    b'[{"': "is JSON: write it as CSV with the columns src,dst,offset",
     b"\x28\xb5\x2f\xfd": "is compressed by zstd: expand it, or compress it by gzip",
 }
 _HEAD = 4096  # bytes that are looked at

@@ -37,6 +37,8 @@ def is_natural(text: str) -> bool:
 def number_problem(name: str, text: str) -> str | None:
     """Why the text of field `name` is no finite number, for an error message; None if it is one."""
     value = parse_number(text)
+    if value is None and text.rstrip().endswith("°"):
+        return f"{name} {shorten(text)} is not a number: leave out the ° and add --degrees"
     if value is None:
         return f"{name} {shorten(text)} is not a number: correct it or remove the line"
     if math.isfinite(value):

@@ -53,6 +53,8 @@ class Source:
         try:
             handle = open(self.path, "rb")  # noqa: SIM115 (only errors of opening are caught)
         except FileNotFoundError:
+            if "://" in self.path:
+                raise self.error("is an address, not a file: download it first") from None
             raise self.error("no such file: check its name and folder") from None
         except (OSError, ValueError) as error:
             raise self.error(

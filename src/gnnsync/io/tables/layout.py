@@ -49,6 +49,8 @@ class Layout:
         """What a first line without any number may be."""
         if self.has_header or line != self.first_line or any(map(is_number, row)):
             return ""
+        if row[-1].strip().lstrip("+-\N{MINUS SIGN}.")[:1].isdigit():  # 30°, 0x1F: no title
+            return ""
         shown = (entry.strip()[:_LONGEST_TITLE] for entry in row)
         titles = dict(zip(REQUIRED, shown, strict=False))
         named = ",".join(f"{column}={title}" for column, title in titles.items())
@@ -88,6 +90,10 @@ def find_layout(source: Source, line: int, first: str, columns: Columns, comment
             return Layout(chosen, found, len(row), line, False)
     except DataFileError as error:
         raise source.error(str(error), line) from None
+    if len(row) == 1:
+        raise source.error(
+            "one field: separate src, dst and offset by commas, semicolons, tabs or spaces", line
+        )
     if len(row) not in (3, 4):
         raise source.error(
             f"{len(row)} fields and no header: must be src, dst, offset[, weight]; a header, or "

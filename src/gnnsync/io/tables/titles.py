@@ -81,6 +81,14 @@ def find_titles(titles: Sequence[str], columns: Columns) -> dict[str, int]:
             place = next((lower.index(alias) for alias in aliases if alias in lower), None)
             if place is not None:
                 found[column] = place
+    named = {column: found[column] for column in columns}
+    for column, place in named.items():
+        other = next((c for c, p in named.items() if p == place and c != column), None)
+        if other is not None:
+            raise DataFileError(
+                f"column {shorten(columns[column])} is named for {column} and for {other}: name "
+                "another for one of them"
+            )
     return found
 
 
