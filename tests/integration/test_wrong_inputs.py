@@ -66,7 +66,7 @@ CASES = {
         "x.npz",
         npz(offset=np.array([None], dtype=object)),
         ["x.npz"],
-        ["not a valid .npz", "write it again"],
+        ["pickled objects", "must hold numbers"],
     ),
     "zip archive": ("x.zip", b"PK", ["x.zip"], ["'.zip'", "extract the file"]),
     "ending of a workbook": ("x.xlsx", b"PK", ["x.xlsx"], ["'.xlsx'", "as CSV"]),

@@ -281,6 +281,10 @@ def test_time_limit(exact, tmp_path, capsys):
     text = capsys.readouterr().out
     assert "NOT converged: time limit of 1e-09 s: angles along a spanning tree" in text
     assert len(table(out)) == 15
+    # A method that had converged when the time was over.
+    assert main([path, "--time-limit", "1e-9", "--method", "spectral", "-o", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert ", converged: time limit" not in text
     assert main([path, "--time-limit", "60", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["converged"]
 
@@ -330,7 +334,7 @@ def test_names_cannot_control_the_terminal(tmp_path, capsys):
     path.write_text("\n".join(lines))
     shown = r"x\x1b[2J\x1b]0;title\x07"
     between, explain = ["--between", f"{WILD},b"], ["--explain", f"{WILD},b"]
-    assert main([str(path), *between, *explain]) == 0
+    assert main([str(path), *between, *explain, "--method", "irls"]) == 0
     printed = capsys.readouterr()
     assert printed.out.count(shown) >= 3
     assert "\x1b" not in printed.out + printed.err

@@ -13,7 +13,7 @@ from gnnsync.units import UNITS
 def summary_text(summary: dict[str, Any]) -> str:
     """One line per figure of the summary, in its unit, with its name in front; lists follow."""
     ended = "converged" if summary["converged"] else "NOT converged"
-    if summary["stop_reason"].startswith("time limit"):
+    if summary["converged"] and summary["stop_reason"].startswith("time limit"):
         ended = "best so far"
     trusted = f"{summary['trusted']} edges (--trust none turns this off)"
     lines = {
