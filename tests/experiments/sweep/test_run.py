@@ -226,7 +226,7 @@ def test_a_search_started_again_finds_its_jobs(tmp_path, capsys):
     best = (tmp_path / "tune" / "optimization_results.yaml").read_text()
     assert "model.steps.alpha" in best
     assert "optimizer: " not in best, "what is given is not searched"
-    capsys.readouterr()
+    assert "2 of 2 jobs done" in capsys.readouterr().err
     assert main(search) == 0
     assert capsys.readouterr().err.count("is done already") == 2
     assert results(tmp_path) == before

@@ -83,7 +83,7 @@ def run_search(search: Callable[[DictConfig, list[str]], None], config: DictConf
     cap_threads(int(config.threads))
     stopped = None
     try:
-        with watched(Follower(None, [folder], Standing(None))):
+        with watched(Follower(None, [folder], Standing(_trials(config, folder)))):
             search(config, further)
     except (GnnsyncError, HydraException):
         raise
@@ -112,6 +112,17 @@ def _named(config: DictConfig, command: Command) -> DictConfig:
     with read_write(config):
         config.sweep = command.new_name
     return config
+
+
+def _trials(config: DictConfig, folder: Path) -> int | None:
+    """The jobs of a search; None if they are not known before.
+
+    A search that is continued skips jobs that it finds in its folder, without telling which.
+    """
+    if folder.is_dir() and any(path.is_dir() for path in folder.iterdir()):
+        return None
+    trials = config.hydra.sweeper.get("n_trials")
+    return None if trials is None else int(trials)
 
 
 def _overrides(config: DictConfig) -> list[str]:
