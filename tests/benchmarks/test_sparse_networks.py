@@ -49,9 +49,10 @@ def test_what_is_stated_of_few_cycles_is_found(kind, outliers) -> None:
         checked = ~graph.bridges
         edge.append(solution.edge_confidence[checked].mean())
         inlier.append((graph.group[checked] == 0).mean())
-    stated, right = np.concatenate(stated), np.concatenate(right)
     if not outliers:
-        assert len(stated) > 500
-    if len(stated):
-        assert stated.mean() == pytest.approx(right.mean(), abs=0.06)
+        assert sum(map(len, stated)) > 500
+    # Nodes of a graph are right or wrong together: what chance allows is seen between graphs.
+    excess = [np.mean(s) - np.mean(r) for s, r in zip(stated, right, strict=True) if len(s)]
+    chance = np.std(excess) / np.sqrt(len(excess)) if len(excess) > 1 else 0.0
+    assert abs(np.mean(excess or [0.0])) < max(0.03, 2.5 * chance)
     assert np.mean(edge) == pytest.approx(np.mean(inlier), abs=0.1)

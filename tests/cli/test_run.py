@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
 import sys
 
 import pytest
@@ -161,3 +162,17 @@ def test_hydra_itself_can_sweep(capsys, tmp_path):
     capsys.readouterr()
     assert main(sweep) == 0
     assert capsys.readouterr().err.count("is done already") == 2
+
+
+def test_help_into_a_closed_pipe_is_silent():
+    reader, writer = os.pipe()
+    os.close(reader)
+    run = subprocess.run(
+        [sys.executable, "-m", "gnnsync.cli.run", "--help"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert (run.returncode, run.stderr) == (0, "")

@@ -178,5 +178,5 @@ def test_mat_file_with_several_clouds_needs_a_name(tmp_path, rng):
     with pytest.raises(DataFileError, match=r"two.mat: 2 arrays.*a \(4, 2\), b \(5, 2\)"):
         PointFile(str(path))()
     assert PointFile(str(path), "b")().shape == (5, 2)
-    with pytest.raises(DataFileError, match=r"no array 'c'; it holds a \(4, 2\)"):
+    with pytest.raises(DataFileError, match=r"no n × 2 array 'c'; the file holds a \(4, 2\)"):
         PointFile(str(path), "c")()

@@ -27,6 +27,14 @@ def wait_for(condition, process: subprocess.Popen[str] | None = None, seconds: f
         time.sleep(0.05)
 
 
+@pytest.fixture(autouse=True)
+def hangup_not_ignored():
+    """Commands inherit what the tests ignore, which is SIGHUP under `nohup`."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def held(tmp_path):
     """Start a sweep with one job that ends at once, and others that do not end by themselves."""

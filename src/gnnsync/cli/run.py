@@ -46,6 +46,7 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
 
 def _answer(arguments: list[str]) -> int:
     # Loads YAML and NumPy; Ctrl-C is caught from here on.
+    from gnnsync.cli.terminal.errors import exit_code
     from gnnsync.errors import GnnsyncError
     from gnnsync.experiments.config.arguments import asks_for_help, check_arguments, help_text
 
@@ -55,11 +56,10 @@ def _answer(arguments: list[str]) -> int:
             from gnnsync.cli.completion import shell_script
 
             if (script := shell_script(arguments)) is not None:
-                print(script)
-                return 0
+                return exit_code("gnnsync", lambda: print(script))
         if asks_for_help(arguments):
-            print(help_text(arguments))
-            return 0
+            text = help_text(arguments)
+            return exit_code("gnnsync", lambda: print(text))
         check_arguments(arguments)
     except GnnsyncError as error:
         print(f"gnnsync: {error}", file=sys.stderr)
