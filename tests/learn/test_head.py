@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from gnnsync.learn.head import AngleHead
+from gnnsync.learn.head import AngleHead, ResidualHead
 from gnnsync.learn.replicas import replica_generators
 from tests.oracles import dense as oracle
 
@@ -14,7 +14,7 @@ def test_agrees_with_the_dense_oracle(k):
     with torch.no_grad():
         head.bias.normal_()
     z = torch.randn(replicas, n, k, 2, width, dtype=torch.float64)
-    found = head(z.flatten(3))
+    found = head(z.flatten(3), z)
     assert found.shape == (replicas, n, k)
     for r in range(replicas):
         source, target = z[r, :, :, 0].flatten(1), z[r, :, :, 1].flatten(1)
@@ -25,7 +25,7 @@ def test_agrees_with_the_dense_oracle(k):
 def test_angles_lie_in_the_open_circle():
     head = AngleHead(1, 1, 2)
     head.reset_parameters(replica_generators([0]))
-    found = head(10 * torch.randn(1, 50, 1, 2))
+    found = head(10 * torch.randn(1, 50, 1, 2), torch.zeros(1, 50, 1))
     assert found.min() >= 0
     assert found.max() <= 2 * torch.pi
 
@@ -60,4 +60,21 @@ def test_calibration_leaves_a_constant_embedding_finite():
     head = AngleHead(1, 1, 4)
     head.reset_parameters([torch.Generator().manual_seed(0)])
     head.calibrate(torch.zeros(1, 5, 1, 4), torch.rand(1, 5, 1), 0.5)
-    assert torch.isfinite(head(torch.zeros(1, 5, 1, 4))).all()
+    assert torch.isfinite(head(torch.zeros(1, 5, 1, 4), torch.zeros(1, 5, 1))).all()
+
+
+def test_residual_head_starts_at_the_features_and_corrects_by_at_most_its_bound():
+    generator = torch.Generator().manual_seed(0)
+    z = torch.randn(2, 20, 3, 4, generator=generator)
+    features = 7 * torch.rand(2, 20, 3, generator=generator)
+    head = ResidualHead(2, 3, 4, bound=0.5)
+    head.reset_parameters(replica_generators([0, 1]))
+    head.calibrate(z, features, 0.25)
+    assert torch.equal(head(z, features), features)
+    with torch.no_grad():
+        head.vector.normal_(std=100.0, generator=generator)
+    moved = head(z, features) - features
+    assert 0.4 < moved.abs().max() <= 0.5 + 1e-5
+    torch.testing.assert_close(head(z, features + 1.0), head(z, features) + 1.0)
+    assert repr(head) == "ResidualHead(replicas=2, groups=3, embedding=4, bound=0.5)"
+    assert (z * head.scale.unsqueeze(-1)).square().mean(dim=(1, 3)).allclose(torch.tensor(0.0625))

@@ -32,7 +32,7 @@ def initial_angles(encoder, head, graph, x, replica):
     batch = ReplicaBatch([graph], trials=2, dtype=torch.float64)
     features = torch.tensor(x).expand(2, -1, -1)
     with torch.no_grad():
-        return head(encoder(features, batch))[replica].numpy()
+        return head(encoder(features, batch), features)[replica].numpy()
 
 
 def changed(graph, rng, size, share):

@@ -50,6 +50,7 @@ class ReplicaBatch(nn.Module):
         k: number of groups.
         seeds: one per replica, R numbers; 0, 1, ... by default.
         features: (R, n, f) input of the network; may be set later.
+        estimate: the features before their k > 1 sets were separated.
         known: (R, n, k) angles known beforehand, NaN elsewhere; None if there are none.
     """
 
@@ -91,6 +92,7 @@ class ReplicaBatch(nn.Module):
         self.max_edges = max(graph.num_edges for graph in graphs)
         self.register_buffer("features", features, persistent=False)
         self.register_buffer("known", known, persistent=False)
+        self.estimate: Tensor | None = None
 
         shape = (len(graphs), self.max_edges, 1)
         offset, weight = np.zeros(shape), np.zeros(shape)

@@ -19,16 +19,16 @@ class Head(nn.Module):
 
     vector: nn.Parameter
 
-    def forward(self, z: Tensor) -> Tensor:
+    def forward(self, z: Tensor, features: Tensor) -> Tensor:
         """(R, n, k, e) → (R, n, k)."""
-        return self.angles(self.score(z))
+        return self.angles(self.score(z), features)
 
     def score(self, z: Tensor) -> Tensor:
         """Inner products (R, n, k) of the embeddings with `vector`."""
         raise NotImplementedError
 
-    def angles(self, score: Tensor) -> Tensor:
-        """Angles (R, n, k) of scores (R, n, k)."""
+    def angles(self, score: Tensor, features: Tensor) -> Tensor:
+        """Angles (R, n, k) of scores (R, n, k) and the network's input (R, n, f)."""
         raise NotImplementedError
 
     def calibrate(self, z: Tensor, features: Tensor, spread: float) -> None:
@@ -75,7 +75,7 @@ class AngleHead(Head):
         """z·a, (R, n, k)."""
         return group_scores(z, self.vector)
 
-    def angles(self, score: Tensor) -> Tensor:
+    def angles(self, score: Tensor, features: Tensor) -> Tensor:
         """(R, n, k) → (R, n, k) in (0, 2π)."""
         return squash(score, self.bias)
 
@@ -102,6 +102,49 @@ class AngleHead(Head):
         """Sizes."""
         r, k, e, _ = self.vector.shape
         return f"replicas={r}, groups={k}, embedding={e}"
+
+
+class ResidualHead(Head):
+    r"""Initial angles as the features and a bounded correction, which is 0 before training.
+
+    .. math:: r^{(0)}_{i,l} = x_{i,l} + c \tanh(z_{i,l} \cdot a^{(l)})
+
+    x are the input features, angles of the k groups, and c is the largest correction, in radians.
+    a starts at 0: the network starts from its features exactly, whatever their distribution.
+
+    Shapes: Z (R, n, k, e), x (R, n, k) → r⁽⁰⁾ (R, n, k); a is (R, k, e, 1).
+    """
+
+    scale: Tensor
+
+    def __init__(self, replicas: int, groups: int, embedding: int, bound: float) -> None:
+        super().__init__()
+        self.bound = bound
+        self.vector = nn.Parameter(torch.zeros(replicas, groups, embedding, 1))
+        self.register_buffer("scale", torch.ones(replicas, 1, groups))
+
+    def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
+        """No correction."""
+        nn.init.zeros_(self.vector)
+
+    def score(self, z: Tensor) -> Tensor:
+        """z·a, (R, n, k)."""
+        return group_scores(z, self.vector)
+
+    def angles(self, score: Tensor, features: Tensor) -> Tensor:
+        """(R, n, k), (R, n, k) → (R, n, k)."""
+        return features + self.bound * torch.tanh(score * self.scale)
+
+    @torch.no_grad()
+    def calibrate(self, z: Tensor, features: Tensor, spread: float) -> None:
+        """Scale of the scores: embeddings z have root mean square `spread` in front of a."""
+        size = z.square().mean(dim=(1, 3)).sqrt().unsqueeze(1)
+        self.scale.copy_(torch.where(size > 0, spread / size, torch.ones_like(size)))
+
+    def extra_repr(self) -> str:
+        """Sizes."""
+        r, k, e, _ = self.vector.shape
+        return f"replicas={r}, groups={k}, embedding={e}, bound={self.bound:g}"
 
 
 def group_scores(z: Tensor, vector: Tensor) -> Tensor:
@@ -133,7 +176,7 @@ class PhaseHead(Head):
         """Complex z₀ + Σ v z, (R, n, k)."""
         return phase_scores(z, self.vector)
 
-    def angles(self, score: Tensor) -> Tensor:
+    def angles(self, score: Tensor, features: Tensor) -> Tensor:
         """Complex (R, n, k) → (R, n, k) in (-π, π]."""
         return torch.atan2(score.imag, score.real)
 

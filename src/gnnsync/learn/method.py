@@ -25,10 +25,12 @@ from gnnsync.learn.callbacks.base import find_callback
 from gnnsync.learn.encoders import DIMPA, with_batch
 from gnnsync.learn.encoders.base import Encoder
 from gnnsync.learn.features import Features, MethodFeatures, replica_features
+from gnnsync.learn.head import AngleHead, Head, ResidualHead
 from gnnsync.learn.losses import Calibrated, UpsetLoss
 from gnnsync.learn.module import OptimizerFactory, SchedulerFactory, SyncModule
 from gnnsync.learn.progress import ReplicaProgress, Status
 from gnnsync.learn.replicas import prepare_replicas
+from gnnsync.learn.separation import separated
 from gnnsync.learn.steps import ProjectedGradient, Steps
 from gnnsync.learn.training.checkpoint import load_parameters, matching_parameters
 from gnnsync.learn.training.loading import ReplicaDataModule
@@ -97,6 +99,9 @@ class GNNSync:
         training: sets the four fields `trainer` to `eval_every` at once, see `Training`.
         spread: size of the head's scores before training (see `calibrate` of `AngleHead` and
             `PhaseHead`); None leaves them as they were drawn.
+        correction: largest correction of the features by a `ResidualHead`, in radians, for
+            features that are angles; None: the head of the encoder.
+        separation: annealed steps that separate the k > 1 sets of the features, see `separated`.
         anchors: angles that are known beforehand. They enter the features and, with
             `anchor_weight`, the loss, and fix the rotation of the answer.
         trainer: makes the Lightning Trainer; `max_steps` is the budget of optimizer steps.
@@ -115,6 +120,8 @@ class GNNSync:
     optimizer: OptimizerFactory = field(default_factory=default_optimizer)
     training: InitVar[Training | None] = None
     spread: float | None = 0.25
+    correction: float | None = None
+    separation: int = 0
     anchors: Anchors = field(default_factory=NoAnchors)
     anchor_weight: float = 1.0
     scheduler: SchedulerFactory | None = None
@@ -133,6 +140,9 @@ class GNNSync:
             object.__setattr__(self, "scheduler", None)
         if self.spread is not None:
             check_real("spread", self.spread, 0, open_low=True)
+        if self.correction is not None:
+            check_real("correction", self.correction, 0, open_low=True)
+        check_integer("separation", self.separation, 0)
         check_real("anchor_weight", self.anchor_weight, 0)
         check_integer("inner_steps", self.inner_steps, 1)
         check_integer("eval_every", self.eval_every, 1)
@@ -220,6 +230,9 @@ class GNNSync:
             if self._angular:
                 pairs = zip(features.numpy(), known, strict=True)
                 features = torch.tensor(np.stack([anchored(*pair) for pair in pairs]), dtype=dtype)
+        batch.estimate = features
+        if k > 1 and self.separation and self._angular:
+            features = separated(features, batch, self.separation)
         batch.features = features
         return batch
 
@@ -241,7 +254,7 @@ class GNNSync:
         features = batch.features
         assert features is not None, "the batch has no features: use `prepare`"
         encoder = with_batch(self.encoder(batch.replicas, features.shape[-1], batch.k))
-        head = encoder.head(batch.replicas, batch.k)
+        head = self._head(encoder, batch)
         steps = self.steps(batch.replicas)
         network = nn.ModuleList([encoder, head, steps]).to(batch.dtype)
         prepare_replicas(network, batch.seeds)
@@ -253,7 +266,7 @@ class GNNSync:
         with torch.no_grad():
             if self.spread is not None:
                 head.calibrate(encoder(features, batch), features, self.spread)
-            angles = head(encoder(features, batch))
+            angles = head(encoder(features, batch), features)
             steps.calibrate(angles, batch)
             if isinstance(loss, Calibrated):
                 loss.calibrate(steps(angles, batch), batch)
@@ -269,6 +282,12 @@ class GNNSync:
             inner_steps=self.inner_steps,
             eval_every=self.eval_every,
         )
+
+    def _head(self, encoder: Encoder, batch: ReplicaBatch) -> Head:
+        head = encoder.head(batch.replicas, batch.k)
+        if self.correction is None or not self._angular or not isinstance(head, AngleHead):
+            return head
+        return ResidualHead(batch.replicas, batch.k, encoder.embedding, self.correction)
 
     def _fit(
         self,
@@ -327,8 +346,9 @@ class GNNSync:
                     },
                 )
             )
-        assert batch.features is not None
-        return Fitted(solutions, status, taken, batch.features.cpu(), history.losses(), *seconds)
+        features = batch.features if batch.estimate is None else batch.estimate
+        assert features is not None
+        return Fitted(solutions, status, taken, features.cpu(), history.losses(), *seconds)
 
     def _fallback(self, batch: ReplicaBatch, replica: int, shape: tuple[int, ...]) -> FloatArray:
         """The answer of a network without finite angles: its input angles, or zeros."""

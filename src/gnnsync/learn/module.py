@@ -93,7 +93,7 @@ class SyncModule(LightningModule):
         """Angles (R, n, k); with `final` the steps are taken even if they are not trained with."""
         assert batch.features is not None, "the batch has no features"
         scores = self.encoder.scores(batch.features, self.head.vector, batch)
-        angles = self.head.angles(scores)
+        angles = self.head.angles(scores, batch.features)
         if final or self.steps.in_training:
             angles = self.steps(angles, batch)
         return angles

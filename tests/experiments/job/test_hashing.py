@@ -56,6 +56,23 @@ def test_where_a_job_writes_and_how_it_is_watched_is_no_part_of_its_hash():
     assert job_hash(config(*aside)) == job_hash(config())
 
 
+@pytest.mark.parametrize(
+    ("group", "option", "value"),
+    [
+        ("method", "correction", 1.0),
+        ("method", "separation", 300),
+        ("model.steps", "competition", 4.0),
+    ],
+)
+def test_an_option_that_was_gained_counts_only_when_it_is_set(group, option, value):
+    steps = "model/steps=reweighted"
+    before, present = config(steps), job_hash(config(steps))
+    OmegaConf.set_struct(before, False)
+    del OmegaConf.select(before, group)[option]
+    assert job_hash(before) == present
+    assert job_hash(config(steps, f"{group}.{option}={value}")) != present
+
+
 CALLBACKS = sorted(
     {
         (str(name), str(callback["_target_"]))

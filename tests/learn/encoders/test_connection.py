@@ -24,7 +24,7 @@ def network(batch, k, seeds, features=None, **options):
 
 
 def angles_of(encoder, head, x, batch):
-    return head.angles(encoder.scores(x, head.vector, batch))
+    return head.angles(encoder.scores(x, head.vector, batch), x)
 
 
 def phase(angles):
@@ -38,7 +38,7 @@ def test_shape(k, features, make_batch):
     x = torch.randn(4, batch.num_nodes, features, dtype=torch.float64)
     assert encoder(x, batch).shape == (4, batch.num_nodes, k, encoder.embedding)
     assert angles_of(encoder, head, x, batch).shape == (4, batch.num_nodes, k)
-    torch.testing.assert_close(head(encoder(x, batch)), angles_of(encoder, head, x, batch))
+    torch.testing.assert_close(head(encoder(x, batch), x), angles_of(encoder, head, x, batch))
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -50,7 +50,7 @@ def test_a_global_rotation_of_the_features_rotates_the_angles(k, make_batch):
     turn = 20 * torch.rand(4, 1, k, dtype=torch.float64) - 10
     scores, turned = (encoder.scores(y, head.vector, batch) for y in (x, x + turn))
     torch.testing.assert_close(turned, scores * phase(turn))
-    torch.testing.assert_close(phase(head.angles(turned)), phase(head.angles(scores) + turn))
+    torch.testing.assert_close(phase(head.angles(turned, x)), phase(head.angles(scores, x) + turn))
 
 
 def test_every_node_may_be_turned_by_itself(make_graph):

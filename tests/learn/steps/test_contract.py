@@ -216,7 +216,8 @@ def test_bad_parameters_are_named(kind, options, name):
 
 def test_repr():
     assert repr(Reweighted(1)) == (
-        "Reweighted(count=10, scale=4, last_scale=2, trainable=True, in_training=True)"
+        "Reweighted(count=10, scale=4, last_scale=2, trainable=True, in_training=True, "
+        "competition=1)"
     )
     assert repr(BeliefSteps(1)) == (
         "BeliefSteps(count=10, bins=32, sigma=0.7, last_sigma=0.2, in_training=True)"

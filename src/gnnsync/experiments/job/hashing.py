@@ -44,6 +44,10 @@ WATCHING_CALLBACKS = frozenset(
     for name in names.split()
 )
 
+# Options that methods gained later, with the value that changes nothing: a job that leaves them
+# there has the hash that it had before, and is not run again.
+_GAINED = {"correction": None, "separation": 0, "competition": 1}
+
 # Characters of a job's hash in the name of its folder. Jobs with the same words before the hash
 # are at most some hundred: two of them share 8 hexadecimal digits with probability about 1e-5.
 _SHORT = 8
@@ -83,7 +87,7 @@ def job_hash(cfg: DictConfig) -> str:
 def science_hash(plain: dict[str, Any]) -> str:
     """The same hash, from the resolved values of the keys in `SCIENCE`."""
     science = {key: _comparable(plain[key]) for key in SCIENCE}
-    science["method"] = computing(science["method"])
+    science["method"] = _without_gained(computing(science["method"]))
     if not science["either_sign"]:  # a job that scores angles as they are has the hash of old
         del science["either_sign"]
     science["files"] = [_digest(science.pop("ckpt")), _digest(science["data"].pop("path", None))]
@@ -159,6 +163,17 @@ def _stated(data: dict[str, Any]) -> Iterator[str]:
         value = data.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool) and value != usual:
             yield f"{letters}{value:g}"
+
+
+def _without_gained(value: Any) -> Any:
+    """The value without the options of `_GAINED`, at any depth, that change nothing."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _without_gained(child)
+        for key, child in value.items()
+        if key not in _GAINED or child != _GAINED[key]
+    }
 
 
 def _comparable(value: Any) -> Any:

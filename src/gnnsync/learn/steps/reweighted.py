@@ -17,7 +17,7 @@ from gnnsync.learn.steps.base import Steps
 # Inertia of a node without weight, which has no direction to go to; its square is a float32.
 _STILL = 1e-12
 # Noise, in radians, to which the scales refer before `calibrate`.
-_TYPICAL_NOISE = 0.1
+TYPICAL_NOISE = 0.1
 
 
 class Reweighted(Steps):
@@ -43,6 +43,8 @@ class Reweighted(Steps):
         alpha: α at the start.
         trainable: learn c and α.
         in_training: False takes the steps only after training.
+        competition: power of the weights in which sets share an edge; the larger, the more an edge
+            counts for the set that explains it best.
     """
 
     def __init__(
@@ -54,8 +56,10 @@ class Reweighted(Steps):
         alpha: float = 1.0,
         trainable: bool = True,
         in_training: bool = True,
+        competition: float = 1.0,
     ) -> None:
         super().__init__()
+        self.competition = check_real("competition", competition, 0)
         self.count = check_integer("count", count, 1)
         self.scale = check_real("scale", scale, 0, open_low=True)
         self.last_scale = check_real("last_scale", last_scale, 0, self.scale, open_low=True)
@@ -71,14 +75,14 @@ class Reweighted(Steps):
     def reset_parameters(self, generators: Sequence[torch.Generator]) -> None:
         """c falling from `scale` to `last_scale` times a noise of 0.1, α at its starting value."""
         fall = torch.linspace(log(self.scale), log(self.last_scale), self.count)
-        self.log_scale.copy_(fall.expand_as(self.log_scale) + log(_TYPICAL_NOISE))
+        self.log_scale.copy_(fall.expand_as(self.log_scale) + log(TYPICAL_NOISE))
         self.alpha.fill_(self.start)
 
     @torch.no_grad()
     def calibrate(self, angles: Tensor, batch: ReplicaBatch) -> None:
         """Scales in units of the noise that `angles` (R, n, k) imply."""
         noise = implied_noise(angles, batch).sigma
-        self.log_scale.add_((noise.log() - log(_TYPICAL_NOISE)).unsqueeze(1))
+        self.log_scale.add_((noise.log() - log(TYPICAL_NOISE)).unsqueeze(1))
 
     def project(self) -> None:
         """α ≥ 0."""
@@ -97,7 +101,8 @@ class Reweighted(Steps):
         square = per_edge(torch.exp(2.0 * self.log_scale[:, step]), batch)
         trust = torch.square(square / (square + 2.0 - 2.0 * cos))
         if angles.shape[-1] > 1:
-            trust = trust * (trust / trust.sum(dim=-1, keepdim=True))
+            power = trust**self.competition if self.competition != 1 else trust
+            trust = trust * (power / power.sum(dim=-1, keepdim=True))
         trust = trust * batch.weight.unsqueeze(-1)
         # In the frame of each node: e^{i(a + y_j)} = e^{iy_i} e^{∓ir}.
         degree, along = gather(torch.cat([trust, trust * cos], dim=2), batch).chunk(2, dim=1)
@@ -110,5 +115,6 @@ class Reweighted(Steps):
         """Parameters."""
         return (
             f"count={self.count}, scale={self.scale:g}, last_scale={self.last_scale:g}, "
-            f"trainable={self.alpha.requires_grad}, in_training={self.in_training}"
+            f"trainable={self.alpha.requires_grad}, in_training={self.in_training}, "
+            f"competition={self.competition:g}"
         )
