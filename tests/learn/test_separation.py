@@ -72,7 +72,7 @@ def test_one_set_and_other_features_are_not_separated():
     networks = graphs()[:1]
     batch = started().prepare(networks, 1)
     assert batch.features is batch.estimate
-    batch = started(features=DegreeFeatures()).prepare(networks, 2)
+    batch = started(features=DegreeFeatures(), correction=None).prepare(networks, 2)
     assert batch.features is batch.estimate
 
 
@@ -98,3 +98,8 @@ def test_the_default_is_the_head_of_the_encoder_and_features_as_they_are():
 def test_bad_values_are_refused(name, value):
     with pytest.raises(ParameterError, match=name):
         GNNSync(**{name: value})
+
+
+def test_features_that_are_no_angles_cannot_be_corrected():
+    with pytest.raises(ParameterError, match="correction = 1"):
+        GNNSync(features=DegreeFeatures(), correction=1.0)

@@ -99,9 +99,8 @@ class GNNSync:
         training: sets the four fields `trainer` to `eval_every` at once, see `Training`.
         spread: size of the head's scores before training (see `calibrate` of `AngleHead` and
             `PhaseHead`); None leaves them as they were drawn.
-        correction: largest correction of the features by a `ResidualHead`, in radians, for
-            features that are angles; None: the head of the encoder.
-        separation: annealed steps that separate the k > 1 sets of the features, see `separated`.
+        correction: largest correction of the features by a `ResidualHead`, in radians; None: none.
+        separation: annealed steps that separate k > 1 sets of angular features, see `separated`.
         anchors: angles that are known beforehand. They enter the features and, with
             `anchor_weight`, the loss, and fix the rotation of the answer.
         trainer: makes the Lightning Trainer; `max_steps` is the budget of optimizer steps.
@@ -140,8 +139,6 @@ class GNNSync:
             object.__setattr__(self, "scheduler", None)
         if self.spread is not None:
             check_real("spread", self.spread, 0, open_low=True)
-        if self.correction is not None:
-            check_real("correction", self.correction, 0, open_low=True)
         check_integer("separation", self.separation, 0)
         check_real("anchor_weight", self.anchor_weight, 0)
         check_integer("inner_steps", self.inner_steps, 1)
@@ -149,7 +146,11 @@ class GNNSync:
         check_trainer(self.trainer)
         as_list(self.callbacks)
         # Built once at size one, so that a bad parameter is refused before any work.
-        _try("encoder", self.encoder, 1, 1, 1)
+        encoder = _try("encoder", self.encoder, 1, 1, 1)
+        if self.correction is not None:
+            check_real("correction", self.correction, 0, open_low=True)
+            if not (self._angular and isinstance(encoder.head(1, 1), AngleHead)):
+                raise ParameterError("correction", self.correction, "null: no angles to correct")
         _try("steps", self.steps, 1)
         optimizer = _try("optimizer", self.optimizer, [nn.Parameter(torch.zeros(1))])
         if self.scheduler is not None:
@@ -284,9 +285,8 @@ class GNNSync:
         )
 
     def _head(self, encoder: Encoder, batch: ReplicaBatch) -> Head:
-        head = encoder.head(batch.replicas, batch.k)
-        if self.correction is None or not self._angular or not isinstance(head, AngleHead):
-            return head
+        if self.correction is None:
+            return encoder.head(batch.replicas, batch.k)
         return ResidualHead(batch.replicas, batch.k, encoder.embedding, self.correction)
 
     def _fit(
