@@ -29,10 +29,10 @@ every claim of its text that an experiment can test, a verdict and the figures b
 generated from the rows in `docs/reproduction/` by `scripts/reproduce --page`.
 
 The experiments are the authors' idea and design, and could not have been repeated without their
-code and their description. Where a verdict differs from the paper, one of two reasons is behind it
-in most cases: baselines that the released code computes differently from their publications, and
-options that the paper leaves open; [fidelity](fidelity.md) lists both. Every cell has 5 networks ×
-2 trials; errors are means ± standard deviations over these ten runs.
+code and their description. Two differences from their runs are known: some baselines of the
+released code differ from their publications, and the paper leaves options open;
+[fidelity](fidelity.md) lists both. How much each explains of a verdict is not measured here. Every
+cell has 5 networks × 2 trials; errors are means ± standard deviations over these ten runs.
 
 Every experiment is run under two protocols:
 
