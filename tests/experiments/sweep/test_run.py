@@ -244,7 +244,7 @@ def test_a_search_without_a_name_has_a_folder_of_its_own(tmp_path, capsys):
     assert len(results(folder)) == 2
     told = capsys.readouterr().err
     assert f"sweep={folder.name}" in told
-    assert "gnnsync: 2 jobs done, 0 running, 0 failed; took " in told
+    assert "gnnsync: 2 of 2 jobs done, 0 running, 0 failed, 0 left; took " in told
     assert "setup plugin" not in told
 
 
