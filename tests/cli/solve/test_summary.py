@@ -62,3 +62,11 @@ def test_a_second_set_of_angles_is_hinted_at():
     text = text_of(graph, gnnsync.solve(graph), second_set=found)
     assert "k = 2 explains 94% of the edges; try --k 2" in text
     assert "try --k 2" not in text_of(graph, gnnsync.solve(graph), second_set=None)
+
+
+def test_angles_at_the_time_limit_are_the_best_so_far():
+    graph = gnnsync.MeasurementGraph.from_edges("aba", "bcc", [0.5, 0.5, 1.0])
+    solution = gnnsync.solve(graph, "gpm")
+    stopped = {"converged": True, "stop_reason": "time limit of 0.01 s"}
+    assert "best so far: time limit of 0.01 s" in text_of(graph, solution, **stopped)
+    assert ", converged: " in text_of(graph, solution)
