@@ -21,8 +21,8 @@ PACKAGE = Path(gnnsync.__file__).parent
 SOURCES = PACKAGE.parent
 LAYERS = {
     1: "errors angles typing units work anchors graph pose_graph topology linalg solution metrics "
-    "noise_law limits plots io",
-    2: "methods learn data solve",
+    "noise_law limits distance_network positions plots io",
+    2: "methods learn data localization solve",
     3: "results experiments report cli",
 }
 LAYER = {room: layer for layer, rooms in LAYERS.items() for room in rooms.split()}

@@ -14,18 +14,22 @@ from typing import TYPE_CHECKING, Any
 from gnnsync.solve import solve, solve_poses
 
 if TYPE_CHECKING:
+    from gnnsync.distance_network import DistanceNetwork
     from gnnsync.graph import MeasurementGraph
     from gnnsync.io import as_graph, read, read_poses, write, write_poses
     from gnnsync.methods.robust.second_set import find_second_set
     from gnnsync.pose_graph import PoseGraph, PoseSolution
+    from gnnsync.positions import Positions
     from gnnsync.solution import Solution
 
 __version__ = "0.2.0"
 
 __all__ = [
+    "DistanceNetwork",
     "MeasurementGraph",
     "PoseGraph",
     "PoseSolution",
+    "Positions",
     "Solution",
     "__version__",
     "as_graph",
@@ -39,9 +43,11 @@ __all__ = [
 ]
 
 _HOMES = {
+    "DistanceNetwork": "gnnsync.distance_network",
     "MeasurementGraph": "gnnsync.graph",
     "PoseGraph": "gnnsync.pose_graph",
     "PoseSolution": "gnnsync.pose_graph",
+    "Positions": "gnnsync.positions",
     "Solution": "gnnsync.solution",
     "as_graph": "gnnsync.io",
     "find_second_set": "gnnsync.methods.robust.second_set",

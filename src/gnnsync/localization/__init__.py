@@ -1,0 +1,1 @@
+"""Localization from distances: patches, their alignment and synchronization, refinement."""
