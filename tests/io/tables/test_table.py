@@ -2,7 +2,7 @@ import pytest
 
 from gnnsync.errors import DataFileError
 from gnnsync.io import read
-from gnnsync.io.tables.table import DecimalCommaWarning
+from gnnsync.io.tables.columns import DecimalCommaWarning
 from tests.io.graphs import assert_one_line, named_edges
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gnnsync.io.input.numbers import finite_number, is_number
 from gnnsync.io.input.source import Source
+from gnnsync.io.tables.columns import COMMENT
 from gnnsync.io.tables.layout import split_lines
-from gnnsync.io.tables.table import COMMENT
 
 _SEPARATORS = "\t;,"
 

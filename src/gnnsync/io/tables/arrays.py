@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from gnnsync.errors import DataFileError, GnnsyncError, GraphError, first_line, printable
 from gnnsync.graph import MeasurementGraph
 from gnnsync.io.input.offsets import offset_radians
-from gnnsync.io.tables.table import FALSE, TRUE, node_names
+from gnnsync.io.tables.columns import FALSE, TRUE
+from gnnsync.io.tables.table import node_names
 from gnnsync.io.tables.titles import Columns, check_required, find_titles
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 from gnnsync.units import Unit

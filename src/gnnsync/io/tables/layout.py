@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gnnsync.errors import DataFileError
 from gnnsync.io.input.numbers import is_number
 from gnnsync.io.input.source import Source
-from gnnsync.io.tables.titles import DEFAULT, REQUIRED, Columns, check_required, find_titles
+from gnnsync.io.tables.titles import OFFSETS, Columns, Schema, check_required, find_titles
 
 # Separators in the order in which they are tried, and of a line that fits none.
 _SEPARATORS, _USUAL = "\t;,", "\t,;"
@@ -28,6 +28,7 @@ class Layout:
         width: fields of a line.
         first_line: number of the line that the layout was found from.
         has_header: whether that line is a header.
+        schema: the columns of this kind of table.
     """
 
     delimiter: str | None
@@ -35,6 +36,7 @@ class Layout:
     width: int
     first_line: int
     has_header: bool
+    schema: Schema = OFFSETS
 
     def split(self, source: Source, first_line: int, lines: list[str]) -> list[list[str]]:
         """Fields of each line, [] for a blank one."""
@@ -43,7 +45,8 @@ class Layout:
     @property
     def may_cut_numbers(self) -> bool:
         """Whether `a,b,1,5` has an offset of 1.5 for some writers, and of 1 with weight 5 here."""
-        return self.delimiter == "," and self.width == len(DEFAULT) and not self.has_header
+        whole = self.width == len(self.schema.default) == 4
+        return self.delimiter == "," and whole and not self.has_header
 
     def hint(self, line: int, row: list[str]) -> str:
         """What a first line without any number may be."""
@@ -52,17 +55,25 @@ class Layout:
         if row[-1].strip().lstrip("+-\N{MINUS SIGN}.")[:1].isdigit():  # 30°, 0x1F: no title
             return ""
         shown = (entry.strip()[:_LONGEST_TITLE] for entry in row)
-        titles = dict(zip(REQUIRED, shown, strict=False))
+        titles = dict(zip(self.schema.required, shown, strict=False))
         named = ",".join(f"{column}={title}" for column, title in titles.items())
         return f"; if this line is a header, name its columns: --columns {named}"
 
 
-def find_layout(source: Source, line: int, first: str, columns: Columns, comment: str) -> Layout:
+def find_layout(
+    source: Source,
+    line: int,
+    first: str,
+    columns: Columns,
+    comment: str,
+    schema: Schema = OFFSETS,
+) -> Layout:
     """The layout of a table with this first line that is neither blank nor a comment.
 
     The separator is the first of tab, semicolon, comma and white space with which the line is a
-    header, or has an offset. A header lists the columns in any order, and columns of other
-    titles are ignored; the comment before the first line counts as one if it names the columns.
+    header, or has a number where one is due. A header lists the columns in any order, and columns
+    of other titles are ignored; the comment before the first line counts as one if it names the
+    columns.
 
     Args:
         source: the file, for errors.
@@ -70,37 +81,58 @@ def find_layout(source: Source, line: int, first: str, columns: Columns, comment
         first: its text.
         columns: titles of columns that the user names.
         comment: the last comment before the line.
+        schema: the columns of this kind of table.
     """
     # A semicolon with a number behind it divides the line, even if there are commas too.
     likely = [*(mark for mark in _SEPARATORS if mark in first), None]
     usual = next((mark for mark in _USUAL if mark in first), None)
-    chosen = next((mark for mark in likely if _fits(first, mark, columns)), usual)
+    chosen = next((mark for mark in likely if _fits(first, mark, columns, schema)), usual)
     row = [entry.strip() for entry in split_lines(source, line, [first], chosen)[0]]
     try:
-        if _is_header(row, columns):
-            found = find_titles(row, columns)
-            check_required(found, row)
-            return Layout(chosen, found, len(row), line, True)
-        titles = [entry.strip() for entry in _quick_split(comment.strip(), chosen)]
-        if len(titles) == len(row) and set(REQUIRED) <= find_titles(titles, columns).keys():
-            return Layout(chosen, find_titles(titles, columns), len(row), line, False)
-        if columns:  # by numbers, or titles that the file does not have
-            found = find_titles([str(i + 1) for i in range(len(row))], columns)
-            check_required(found, row)
-            return Layout(chosen, found, len(row), line, False)
+        found = _titles_of(row, columns, _quick_split(comment.strip(), chosen), schema)
     except DataFileError as error:
         raise source.error(str(error), line) from None
+    if found is not None:
+        is_header = _is_header(row, columns, schema)
+        return Layout(chosen, found, len(row), line, is_header, schema)
+    *others, last = schema.required
     if len(row) == 1:
         raise source.error(
-            "one field: separate src, dst and offset by commas, semicolons, tabs or spaces", line
-        )
-    if len(row) not in (3, 4):
-        raise source.error(
-            f"{len(row)} fields and no header: must be src, dst, offset[, weight]; a header, or "
-            "--columns src=1,dst=2,offset=3, says which is which",
+            f"one field: separate {', '.join(others)} and {last} by commas, semicolons, tabs or "
+            "spaces",
             line,
         )
-    return Layout(chosen, dict(zip(DEFAULT, range(len(row)), strict=False)), len(row), line, False)
+    least, most = len(schema.required), len(schema.default)
+    if not least <= len(row) <= most:
+        further = "".join(f"[, {name}]" for name in schema.default[least:])
+        numbered = ",".join(f"{name}={i}" for i, name in enumerate(schema.required, 1))
+        raise source.error(
+            f"{len(row)} fields and no header: must be {', '.join(schema.required)}{further}; a "
+            f"header, or --columns {numbered}, says which is which",
+            line,
+        )
+    place = dict(zip(schema.default, range(len(row)), strict=False))
+    return Layout(chosen, place, len(row), line, False, schema)
+
+
+def _titles_of(
+    row: list[str], columns: Columns, comment: list[str], schema: Schema
+) -> dict[str, int] | None:
+    """Places of the columns by a header, a comment or the user; None if none of them names any."""
+    if _is_header(row, columns, schema):
+        found = find_titles(row, columns, schema)
+        check_required(found, row, schema)
+        return found
+    titles = [entry.strip() for entry in comment]
+    if len(titles) == len(row):
+        found = find_titles(titles, columns, schema)
+        if set(schema.required) <= found.keys():
+            return found
+    if columns:  # by numbers, or titles that the file does not have
+        found = find_titles([str(i + 1) for i in range(len(row))], columns, schema)
+        check_required(found, row, schema)
+        return found
+    return None
 
 
 def split_lines(
@@ -133,20 +165,21 @@ def _quick_split(text: str, delimiter: str | None) -> list[str]:
     return text.split() if delimiter is None else text.split(delimiter)
 
 
-def _fits(first: str, delimiter: str | None, columns: Columns) -> bool:
-    """Whether the line, divided so, is a whole header or has a number for the offset."""
+def _fits(first: str, delimiter: str | None, columns: Columns, schema: Schema) -> bool:
+    """Whether the line, divided so, is a whole header or has a number where one is due."""
     try:
         row = next(_rows([first], delimiter), [])
     except csv.Error:
         return False
     row = [entry.strip() for entry in row]
     try:
-        if set(REQUIRED) <= find_titles(row, columns).keys() and _is_header(row, columns):
+        titles = find_titles(row, columns, schema).keys()
+        if set(schema.required) <= titles and _is_header(row, columns, schema):
             return True
-        numbered = find_titles([str(i + 1) for i in range(len(row))], columns)
+        numbered = find_titles([str(i + 1) for i in range(len(row))], columns, schema)
     except DataFileError:
         return False
-    place = numbered.get("offset", DEFAULT.index("offset"))
+    place = numbered.get(schema.value, schema.default.index(schema.value))
     if place >= len(row):
         return False
     entry = row[place]
@@ -154,11 +187,12 @@ def _fits(first: str, delimiter: str | None, columns: Columns) -> bool:
     return is_number(entry) or (delimiter != "," and bool(_DIGITS.fullmatch(entry)))
 
 
-def _is_header(row: list[str], columns: Columns) -> bool:
-    """Whether a line has the title of a column, and no number where the offset would be."""
-    if len(row) >= 3 and is_number(row[2].replace(",", ".")):
+def _is_header(row: list[str], columns: Columns, schema: Schema) -> bool:
+    """Whether a line has the title of a column, and no number where one would be."""
+    place = schema.default.index(schema.value)
+    if len(row) > place and is_number(row[place].replace(",", ".")):
         return False
     listed = [entry.lower() for entry in row]
     if any(title.lower() in listed for title in columns.values()):
         return True
-    return bool(find_titles(row, {}))
+    return bool(find_titles(row, {}, schema))
