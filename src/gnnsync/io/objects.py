@@ -15,7 +15,7 @@ from gnnsync.graph.conversion import stored_entries
 from gnnsync.io.graph_file import read
 from gnnsync.io.input.offsets import offset_radians
 from gnnsync.io.tables.arrays import choose_columns, graph_from_columns
-from gnnsync.io.tables.titles import ALIASES, DEFAULT, Columns, check_columns
+from gnnsync.io.tables.titles import ALIASES, DEFAULT, OFFSETS, Columns, Schema, check_columns
 from gnnsync.units import Unit, find_unit
 
 # Relative difference of H and its conjugate transpose that is rounding.
@@ -67,11 +67,11 @@ def as_graph(
         return data
     if hasattr(data, "is_directed") and hasattr(data, "edges"):
         return _from_networkx(data, named, given)
-    titles = _titles(data)
+    titles = titles_of(data)
     if titles is not None:
         chosen = choose_columns([str(title) for title in titles], named)
         keys = {str(title): title for title in titles}
-        arrays = {column: _array(data[keys[title]]) for column, title in chosen.items()}
+        arrays = {column: array_of(data[keys[title]]) for column, title in chosen.items()}
         return graph_from_columns("the table", arrays, given)
     if named:
         raise ParameterError("columns", columns, "left out, for the data have no titles")
@@ -84,7 +84,7 @@ def as_graph(
     raise ParameterError("graph", data, _KINDS)
 
 
-def _titles(data: Any) -> Sequence[Any] | None:
+def titles_of(data: Any) -> Sequence[Any] | None:
     """Titles of the columns of a table; None for what is none."""
     if isinstance(data, Mapping):
         return list(data)
@@ -95,7 +95,7 @@ def _titles(data: Any) -> Sequence[Any] | None:
     return None if names is None else list(names)
 
 
-def _array(column: Any) -> Any:
+def array_of(column: Any) -> Any:
     """A column as an array: by its own conversion, if it has one."""
     convert = getattr(column, "to_numpy", None)
     return np.asarray(column) if convert is None else convert()
@@ -172,20 +172,29 @@ def _from_array(data: np.ndarray, unit: Unit | None) -> MeasurementGraph:
 
 
 def _from_sequences(data: tuple[Any, ...] | list[Any], unit: Unit | None) -> MeasurementGraph:
-    """A tuple of columns, or a list of rows."""
+    return graph_from_columns("the measurements", sequence_columns(data), unit)
+
+
+def sequence_columns(
+    data: tuple[Any, ...] | list[Any], schema: Schema = OFFSETS
+) -> dict[str, np.ndarray]:
+    """The columns of a tuple of columns, or of a list of rows, in the order of the schema."""
+    least, most = len(schema.required), len(schema.default)
+    *first, last = schema.default
+    order = f"({', '.join(first)}[, {last}])" if most > least else f"({', '.join(schema.default)})"
     if isinstance(data, list):
         widths = {len(row) if isinstance(row, list | tuple | np.ndarray) else 0 for row in data}
-        if len(widths) != 1 or not widths <= {3, 4}:
-            raise GraphError("a list of measurements must hold rows (src, dst, offset[, weight])")
+        if len(widths) != 1 or not all(least <= width <= most for width in widths):
+            raise GraphError(f"a list of {schema.what} must hold rows {order}")
         data = tuple(zip(*data, strict=True))
-    if len(data) not in (3, 4):
-        raise GraphError(f"a tuple of {len(data)}: must be (src, dst, offset) or with weight")
+    if not least <= len(data) <= most:
+        raise GraphError(f"a tuple of {len(data)}: must be columns {order}")
     columns = {}
-    for title, values in zip(DEFAULT, data, strict=False):
+    for title, values in zip(schema.default, data, strict=False):
         listed = values.tolist() if hasattr(values, "tolist") else list(values)
-        columns[title] = _objects(listed) if title in ("src", "dst") else np.asarray(listed)
+        columns[title] = _objects(listed) if title in schema.names else np.asarray(listed)
     lengths = {title: len(values) for title, values in columns.items()}
     if len(set(lengths.values())) > 1:
         sizes = ", ".join(f"{title} {size}" for title, size in lengths.items())
         raise GraphError(f"columns of different lengths ({sizes}): give one entry per measurement")
-    return graph_from_columns("the measurements", columns, unit)
+    return columns

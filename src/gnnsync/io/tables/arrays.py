@@ -13,15 +13,17 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.io.input.offsets import offset_radians
 from gnnsync.io.tables.columns import FALSE, TRUE
 from gnnsync.io.tables.table import node_names
-from gnnsync.io.tables.titles import Columns, check_required, find_titles
+from gnnsync.io.tables.titles import OFFSETS, Columns, Schema, check_required, find_titles
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 from gnnsync.units import Unit
 
 
-def choose_columns(titles: Sequence[str], columns: Columns) -> dict[str, str]:
-    """The title of each column of a measurement; one that is missing raises `DataFileError`."""
-    found = find_titles(titles, columns)
-    check_required(found, titles)
+def choose_columns(
+    titles: Sequence[str], columns: Columns, schema: Schema = OFFSETS
+) -> dict[str, str]:
+    """The title of each column of a schema; one that is missing raises `DataFileError`."""
+    found = find_titles(titles, columns, schema)
+    check_required(found, titles, schema)
     return {column: titles[place] for column, place in found.items()}
 
 
@@ -44,10 +46,12 @@ def graph_from_columns(
     try:
         if not len(columns["offset"]):
             raise GraphError("holds no measurements: give rows src, dst, offset")
-        names, index, n = _number_nodes(_names(columns, "src"), _names(columns, "dst"), nodes)
+        names, index, n = number_names(
+            name_column(columns, "src"), name_column(columns, "dst"), nodes
+        )
         fields = {
-            "weight": _real(columns, "weight"),
-            "group": _real(columns, "group"),
+            "weight": real_column(columns, "weight"),
+            "group": real_column(columns, "group"),
             "trusted": _flags(columns),
         }
         return MeasurementGraph(
@@ -61,7 +65,7 @@ def graph_from_columns(
         raise DataFileError(printable(f"{name}: {first_line(error)}")) from None
 
 
-def _names(columns: Mapping[str, Any], side: str) -> list[Hashable]:
+def name_column(columns: Mapping[str, Any], side: str) -> list[Hashable]:
     """Names of nodes: whole numbers as integers, others as they are; a missing one is refused."""
     listed = [_name(value) for value in np.asarray(columns[side]).tolist()]
     for row, value in enumerate(listed):
@@ -79,8 +83,8 @@ def _name(value: Any) -> Hashable:
     return value.strip() if isinstance(value, str) else value
 
 
-def _number_nodes(
-    src: list[Hashable], dst: list[Hashable], nodes: Sequence[Hashable]
+def number_names(
+    src: list[Hashable], dst: list[Hashable], nodes: Sequence[Hashable] = ()
 ) -> tuple[tuple[Hashable, ...] | None, IntArray, int]:
     """Distinct names (None if they are the numbers), numbers (2, m) of each edge, and n."""
     try:
@@ -99,12 +103,12 @@ def _number_nodes(
 
 
 def _required_real(columns: Mapping[str, Any], title: str) -> FloatArray:
-    values = _real(columns, title)
+    values = real_column(columns, title)
     assert values is not None
     return values
 
 
-def _real(columns: Mapping[str, Any], title: str) -> FloatArray | None:
+def real_column(columns: Mapping[str, Any], title: str) -> FloatArray | None:
     """A column of finite numbers; None if there is none."""
     if title not in columns:
         return None

@@ -13,7 +13,7 @@ from gnnsync.graph import MeasurementGraph
 from gnnsync.io.input.compression import check_expansion
 from gnnsync.io.input.source import STDIN, Source, cause, shorten
 from gnnsync.io.tables.arrays import choose_columns, graph_from_columns
-from gnnsync.io.tables.titles import Columns
+from gnnsync.io.tables.titles import OFFSETS, Columns, Schema
 from gnnsync.units import Unit
 
 # Most rows per byte of the file: repeated values take hardly any room, and a small file may claim
@@ -29,6 +29,13 @@ def read_parquet(
 
     Titles are those of `ALIASES` in `tables/titles.py`, or named by `columns`; others are not read.
     """
+    return graph_from_columns(source.name, read_parquet_columns(source, columns), unit)
+
+
+def read_parquet_columns(
+    source: Source, columns: Columns | None = None, schema: Schema = OFFSETS
+) -> dict[str, np.ndarray]:
+    """The columns of a schema, as far as the file has them; others are not read."""
     # Half a second to load, for one format.
     import pyarrow as pa
     from pyarrow import parquet
@@ -38,13 +45,14 @@ def read_parquet(
         file: Any = io.BytesIO(handle.read()) if source.path == STDIN else handle
         size = file.seek(0, io.SEEK_END)
         if not size:
-            raise source.error("is empty: give a table with src, dst and offset")
+            *others, last = schema.required
+            raise source.error(f"is empty: give a table with {', '.join(others)} and {last}")
         try:
             with parquet.ParquetFile(file) as table:
-                schema = table.schema_arrow
-                chosen = choose_columns(list(schema.names), columns or {})
+                found = table.schema_arrow
+                chosen = choose_columns(list(found.names), columns or {}, schema)
                 text = _check_types(
-                    source, {title: schema.field(title) for title in chosen.values()}
+                    source, {title: found.field(title) for title in chosen.values()}
                 )
                 _check_sizes(source, table.metadata, size)
             # Text as numbers of distinct values: a value that is repeated takes no room.
@@ -52,7 +60,7 @@ def read_parquet(
             with parquet.ParquetFile(file, read_dictionary=text) as table:
                 read = table.read(columns=list(chosen.values()))
             read.validate(full=True)
-            arrays = {column: _values(read.column(title)) for column, title in chosen.items()}
+            return {column: _values(read.column(title)) for column, title in chosen.items()}
         except DataFileError as error:
             given = str(error)
             own = given.startswith(source.name)
@@ -60,7 +68,6 @@ def read_parquet(
         except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
             problem = f"is not a valid .parquet file ({cause(error)}): write it again"
             raise source.error(problem) from None
-    return graph_from_columns(source.name, arrays, unit)
 
 
 def _check_types(source: Source, fields: Mapping[str, Any]) -> list[str]:

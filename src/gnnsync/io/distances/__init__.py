@@ -1,0 +1,1 @@
+"""Measured distances and anchors: files and objects in, positions out."""
