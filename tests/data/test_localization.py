@@ -10,7 +10,6 @@ from gnnsync.data.priors import GammaAngles, UniformAngles
 from gnnsync.errors import ParameterError
 from gnnsync.metrics import angular_mse
 from gnnsync.plots.maps import reconstruction_figures
-from gnnsync.results.rows import map_errors
 
 
 def pacm(**options):
@@ -22,7 +21,7 @@ def test_without_noise_the_map_is_exact(method):
     data = pacm(eta=0.0)
     solution = gnnsync.solve(data.graphs[0], method)
     assert angular_mse(solution.angles, data.graphs[0].angles) < 1e-8
-    assert map_errors(data.reconstruct(0, solution))["ane"] < 1e-4
+    assert data.reconstruct(0, solution).columns()["ane"] < 1e-4
     assert data.recover(0, solution) == pytest.approx(data.points, abs=1e-6)
 
 
@@ -97,7 +96,7 @@ def test_weights_reach_the_graph_and_help():
 def test_metrics_and_description():
     data = pacm(eta=0.1)
     solution = gnnsync.solve(data.graphs[0], "spectral_rn")
-    metrics = map_errors(data.reconstruct(0, solution))
+    metrics = data.reconstruct(0, solution).columns()
     assert set(metrics) == {"ane", "ane_paper"}
     assert 0 < metrics["ane"] < 0.2
     assert metrics["ane"] <= metrics["ane_paper"] + 0.01
@@ -118,7 +117,7 @@ def test_the_papers_shift_can_be_far_off():
     solution = gnnsync.solve(data.graphs[0], "trivial")
     wobble = 0.01 * np.where(np.arange(426) % 2, 1, -1)[:, None]
     solution = solution.replace(angles=np.mod(wobble, 2 * np.pi))
-    metrics = map_errors(data.reconstruct(0, solution))
+    metrics = data.reconstruct(0, solution).columns()
     assert metrics["ane"] < 0.02
     assert metrics["ane_paper"] > 1.5
 

@@ -10,7 +10,7 @@ from gnnsync.data.base import Networks
 from gnnsync.data.file_module import FileNetworks
 from gnnsync.data.lazy import lightning_names
 from gnnsync.data.localization import PatchNetworks
-from gnnsync.data.maps import Map, PatchPair
+from gnnsync.data.maps import Map, PatchPair, Reconstruction
 from gnnsync.data.synthetic import SyntheticNetworks
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = [
     "Networks",
     "PatchNetworks",
     "PatchPair",
+    "Reconstruction",
     "SyncDataModule",
     "SyntheticDataModule",
     "SyntheticNetworks",

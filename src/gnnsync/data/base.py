@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gnnsync.data.lazy import lightning_names
-from gnnsync.data.maps import Map
+from gnnsync.data.maps import Reconstruction
 from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
 from gnnsync.solution import Solution
@@ -54,6 +54,9 @@ class Networks:
         """What identifies these data in a result row, as flat names and plain values."""
         return {"k": self.k}
 
-    def reconstruct(self, network: int, solution: Solution) -> Map | None:
-        """The map that the angles of a solution give; None if these data have no points."""
+    def reconstruct(self, network: int, solution: Solution) -> Reconstruction | None:
+        """What the angles of a solution give, such as a map; None if these data have no such thing.
+
+        Its columns are added to the result row, its figures drawn into the folder of the job.
+        """
         return None

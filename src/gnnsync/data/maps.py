@@ -1,10 +1,33 @@
-"""The map that a solution of a localization problem gives, as plain arrays."""
+"""What a solution gives beyond its angles: columns, arrays and figures; the map of the patches."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from gnnsync.metrics import average_normalized_error
 from gnnsync.typing import ComplexArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@runtime_checkable
+class Reconstruction(Protocol):
+    """What data make of the angles of a solution: the thing that the angles were wanted for."""
+
+    def columns(self) -> Mapping[str, Any]:
+        """Further columns of the result row."""
+        ...
+
+    def arrays(self) -> Mapping[str, Any]:
+        """Arrays for the file of solutions."""
+        ...
+
+    def figures(self) -> Mapping[str, Figure]:
+        """Figures for the folder of the job, by name."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,3 +61,21 @@ class Map:
     recovered_paper: FloatArray
     pair: PatchPair
     title: str = ""
+
+    def columns(self) -> dict[str, float]:
+        """Average normalized error: `ane`, and `ane_paper` with the paper's alignment."""
+        return {
+            "ane": average_normalized_error(self.recovered, self.points),
+            "ane_paper": average_normalized_error(self.recovered_paper, self.points),
+        }
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """True and recovered points."""
+        return {"points": self.points, "recovered": self.recovered}
+
+    def figures(self) -> dict[str, Figure]:
+        """The map, the error of each point, and two patches at each stage."""
+        # Matplotlib takes half a second to load, and only figures need it.
+        from gnnsync.plots.maps import reconstruction_figures
+
+        return reconstruction_figures(self)

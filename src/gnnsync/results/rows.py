@@ -5,25 +5,26 @@ from __future__ import annotations
 import importlib.metadata
 import math
 import platform
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gnnsync.data import Map, Networks
+from gnnsync.data import Networks, Reconstruction
 from gnnsync.graph import MeasurementGraph
 from gnnsync.limits import instance_limit, least_squares_oracle
 from gnnsync.methods import Trivial
 from gnnsync.metrics import (
     angular_mse,
-    average_normalized_error,
     cycle_inconsistency,
     geodesic_mse,
     set_agreement,
     upset,
 )
-from gnnsync.results.outcome import Label, Outcome
+from gnnsync.results.outcome import Label, Outcome, Replica
 from gnnsync.results.schema import METRICS
+from gnnsync.typing import FloatArray
 
 _PACKAGES = ("gnnsync", "torch", "pytorch_lightning", "numpy", "scipy", "torch_geometric")
 
@@ -31,6 +32,7 @@ _PACKAGES = ("gnnsync", "torch", "pytorch_lightning", "numpy", "scipy", "torch_g
 def result_rows(
     outcome: Outcome,
     data: Networks,
+    found: Sequence[Reconstruction | None],
     *,
     job_hash: str,
     sweep: str,
@@ -39,14 +41,20 @@ def result_rows(
 ) -> list[dict[str, Any]]:
     """Metrics of every replica beside what identifies it: method, variant, data and seeds.
 
-    `either_sign` scores angles or their negatives, see `angular_mse`.
+    Args:
+        outcome: the replicas.
+        data: what they solved.
+        found: what the data make of the solution of each replica.
+        job_hash: of the config.
+        sweep: name of the sweep.
+        label: what distinguishes the method.
+        either_sign: score the angles or their negatives, see `angular_mse`.
     """
-    mse = partial(angular_mse, either_sign=either_sign)
     described = {f"data.{name}": value for name, value in data.describe().items()}
     count = len(outcome.replicas)
     limits = [_limits(graph) for graph in data.graphs]
     rows = []
-    for replica in outcome.replicas:
+    for replica, made in zip(outcome.replicas, found, strict=True):
         graph, solution = data.graphs[replica.network], replica.solution
         group = solution.edge_group if data.k > 1 else None
         row: dict[str, Any] = {
@@ -64,7 +72,7 @@ def result_rows(
             "seconds_setup": outcome.seconds_setup / count,
             "seconds_train": outcome.seconds_train / count,
             "status": replica.status,
-            **map_errors(data.reconstruct(replica.network, solution)),
+            **(made.columns() if made is not None else {}),
             **limits[replica.network],
         }
         if data.k > 1:
@@ -72,26 +80,31 @@ def result_rows(
             if graph.angles is not None:
                 row["set_agreement_true"] = set_agreement(graph.angles)
         if graph.angles is not None:
-            trivial = Trivial()(graph, data.k).angles
-            row["mse"] = mse(solution.angles, graph.angles)
-            row["geodesic_mse"] = geodesic_mse(solution.angles, graph.angles)
-            row["mse_trivial"] = mse(trivial, graph.angles)
-            starts = {"mse_features": replica.features, "mse_untrained": replica.untrained}
-            for name, angles in starts.items():
-                if angles is not None and np.isfinite(angles).all():
-                    row[name] = mse(angles, graph.angles)
+            row |= _errors(
+                replica, graph, graph.angles, partial(angular_mse, either_sign=either_sign)
+            )
         rows.append({name: _plain(value) for name, value in row.items()})
     return rows
 
 
-def map_errors(found: Map | None) -> dict[str, float]:
-    """Average normalized error of a map: `ane`, and `ane_paper` with the paper's alignment."""
-    if found is None:
-        return {}
-    return {
-        "ane": average_normalized_error(found.recovered, found.points),
-        "ane_paper": average_normalized_error(found.recovered_paper, found.points),
+def _errors(
+    replica: Replica,
+    graph: MeasurementGraph,
+    truth: FloatArray,
+    mse: Callable[[FloatArray, FloatArray], float],
+) -> dict[str, float]:
+    """Errors of the angles against the truth, and of those that the method began with."""
+    angles = replica.solution.angles
+    errors = {
+        "mse": mse(angles, truth),
+        "geodesic_mse": geodesic_mse(angles, truth),
+        "mse_trivial": mse(Trivial()(graph, truth.shape[1]).angles, truth),
     }
+    starts = {"mse_features": replica.features, "mse_untrained": replica.untrained}
+    for name, start in starts.items():
+        if start is not None and np.isfinite(start).all():
+            errors[name] = mse(start, truth)
+    return errors
 
 
 def _limits(graph: MeasurementGraph) -> dict[str, float]:

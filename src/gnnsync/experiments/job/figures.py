@@ -1,13 +1,12 @@
-"""The figures in a job's folder: angles against the truth, losses, and the map if there is one."""
+"""The figures in a job's folder: angles against the truth, losses, and those of the data."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from gnnsync.data.base import Networks
-from gnnsync.data.maps import Map
+from gnnsync.data.maps import Reconstruction
 from gnnsync.io.figure_file import write_figure
-from gnnsync.plots.maps import reconstruction_figures
 from gnnsync.plots.run import RunAngles, angle_figure, loss_figure
 from gnnsync.results.outcome import Outcome
 
@@ -16,14 +15,14 @@ _DPI = 150
 
 
 def draw_job(
-    outcome: Outcome, data: Networks, found: Map | None, directory: Path, name: str
+    outcome: Outcome, data: Networks, found: Reconstruction | None, directory: Path, name: str
 ) -> dict[str, Path]:
     """Draw what these data and this method allow; returns the files by title.
 
     Args:
         outcome: all replicas of the job.
         data: the networks they solved.
-        found: the map of the first replica; None if the data have none.
+        found: what the data make of the first replica, such as a map; None if nothing.
         directory: the job's folder.
         name: the method as it is shown.
     """
@@ -34,7 +33,7 @@ def draw_job(
     if outcome.history and len(outcome.history["train"]):
         figures["loss"] = loss_figure(outcome.history)
     if found is not None:
-        figures |= reconstruction_figures(found)
+        figures |= found.figures()
     paths = {title: directory / f"{title}.png" for title in figures}
     for title, figure in figures.items():
         write_figure(figure, paths[title], dpi=_DPI)

@@ -15,7 +15,7 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from gnnsync.data.base import Networks
-from gnnsync.data.maps import Map
+from gnnsync.data.maps import Reconstruction
 from gnnsync.errors import ConfigError, GnnsyncError
 from gnnsync.experiments.config.building import Settings, build
 from gnnsync.experiments.config.devices import check_gpu_here
@@ -148,18 +148,18 @@ class _Job:
             write_text(directory / CONFIG, OmegaConf.to_yaml(OmegaConf.create(self.config)))
             with profiled(directory) if self.is_profiled else nullcontext():
                 outcome = solve_replicas(self.method, data, settings, directory, loggers)
+            found = [data.reconstruct(each.network, each.solution) for each in outcome.replicas]
             rows = result_rows(
                 outcome,
                 data,
+                found,
                 job_hash=self.digest,
                 sweep=settings.sweep,
                 label=label,
                 either_sign=settings.either_sign,
             )
-            first = outcome.replicas[0]
-            found = data.reconstruct(first.network, first.solution)
-            _write_solutions(outcome, found, directory)
-            figures = _draw(outcome, data, found, directory, label) if settings.figures else {}
+            _write_solutions(outcome, found[0], directory)
+            figures = _draw(outcome, data, found[0], directory, label) if settings.figures else {}
             log_results(loggers, final_metrics(rows), rows, figures)
             seconds = time.perf_counter() - self.start
             write_result(directory, self.config, rows, seconds, label.overrides)
@@ -196,8 +196,8 @@ def write_failure(cfg: DictConfig, overrides: list[str], error: BaseException) -
     write_text(directory / FAILURE, json.dumps(note, indent=1))
 
 
-def _write_solutions(outcome: Outcome, found: Map | None, directory: Path) -> None:
-    """All angles and losses, and the first replica's map on data that have one."""
+def _write_solutions(outcome: Outcome, found: Reconstruction | None, directory: Path) -> None:
+    """All angles and losses, and what the data make of the first replica's, such as a map."""
     arrays: dict[str, Any] = {
         "angles": np.stack([replica.solution.angles for replica in outcome.replicas]),
         "network_seed": np.array([replica.network_seed for replica in outcome.replicas]),
@@ -205,13 +205,13 @@ def _write_solutions(outcome: Outcome, found: Map | None, directory: Path) -> No
         **{f"loss_{name}": losses for name, losses in outcome.history.items()},
     }
     if found is not None:
-        arrays |= {"points": found.points, "recovered": found.recovered}
+        arrays |= found.arrays()
     with atomic_output(directory / SOLUTIONS, "wb") as handle:
         np.savez_compressed(handle, **arrays)
 
 
 def _draw(
-    outcome: Outcome, data: Networks, found: Map | None, directory: Path, label: Label
+    outcome: Outcome, data: Networks, found: Reconstruction | None, directory: Path, label: Label
 ) -> dict[str, Path]:
     # Matplotlib takes half a second to load, and not every job draws.
     from gnnsync.experiments.job.figures import draw_job
