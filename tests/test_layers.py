@@ -21,7 +21,7 @@ PACKAGE = Path(gnnsync.__file__).parent
 SOURCES = PACKAGE.parent
 LAYERS = {
     1: "errors angles typing units work anchors graph pose_graph topology linalg solution metrics "
-    "noise_law limits rigidity distance_network positions plots io",
+    "noise_law limits rigidity distance_network positions position_limits plots io",
     2: "methods learn data localization solve",
     3: "results experiments report cli",
 }
