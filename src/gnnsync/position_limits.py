@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from gnnsync.distance_network import DistanceNetwork
 from gnnsync.errors import ParameterError, check_array, check_real
-from gnnsync.linalg.selected_inverse import selected_inverse
+from gnnsync.linalg.selected_inverse import InverseEntries
 from gnnsync.positions import true_points
 from gnnsync.rigidity.localizability import Frames, network_frames
 from gnnsync.typing import BoolArray, FloatArray, IntArray
@@ -176,24 +176,12 @@ class _Inverse:
 
     def _fill_blocks(self, number: IntArray, information: FloatArray) -> None:
         assert self._solver is not None
-        lower, diagonal, order = self._solver.factors()
-        lower = sp.csc_array(lower)
-        lower.sort_indices()
-        below, trace = selected_inverse(lower, diagonal)
-        size = len(diagonal)
-        place = np.empty(size, dtype=np.int64)
-        place[order] = np.arange(size)
+        inverse = InverseEntries(self._solver)
+        self.blocks = inverse.at(number[:, :, None], number[:, None, :])
         for axis in range(2):
             free = self._free[:, axis]
-            unknown = place[number[free, axis]]
-            self.blocks[free, axis, axis] = trace[unknown]
-            least = _SINGULAR * information[free, axis, axis]
-            self.is_singular[free] |= diagonal[unknown] <= least
-        both = self._free.all(axis=1)
-        ends = np.sort(place[number[both]], axis=1)
-        keys = np.repeat(np.arange(size), np.diff(lower.indptr)) * size + lower.indices
-        self.blocks[both, 0, 1] = below[np.searchsorted(keys, ends[:, 0] * size + ends[:, 1])]
-        self.blocks[both, 1, 0] = self.blocks[both, 0, 1]
+            pivot = inverse.pivots[inverse.place[number[free, axis]]]
+            self.is_singular[free] |= pivot <= _SINGULAR * information[free, axis, axis]
 
 
 def _held_coordinates(

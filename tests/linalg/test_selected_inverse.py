@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import qdldl
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnnsync.linalg.selected_inverse import selected_inverse
+from gnnsync.linalg.selected_inverse import InverseEntries, selected_inverse
 
 
 @settings(deadline=None, max_examples=50)
@@ -34,3 +35,16 @@ def test_entries_on_the_pattern_are_those_of_the_inverse(n: int, density: float,
     np.testing.assert_allclose(trace, np.diag(inverse), rtol=1e-9)
     where = np.repeat(np.arange(n), np.diff(pattern.indptr))
     np.testing.assert_allclose(values, inverse[pattern.indices, where], atol=1e-10)
+
+
+def test_entries_in_the_order_of_the_matrix():
+    rng = np.random.default_rng(0)
+    matrix = np.triu(rng.normal(size=(12, 12)) * (rng.random((12, 12)) < 0.3), 1)
+    matrix = matrix + matrix.T
+    matrix += np.diag(np.abs(matrix).sum(axis=1) + 1.0)
+    entries = InverseEntries(qdldl.Solver(sp.csc_matrix(np.triu(matrix)), upper=True))
+    inverse = np.linalg.inv(matrix)
+    row, column = np.nonzero(matrix)
+    np.testing.assert_allclose(entries.at(row, column), inverse[row, column], rtol=1e-9)
+    absent = entries.at(np.array([[3], [-1]]), np.array([3, -1]))
+    np.testing.assert_allclose(absent, [[inverse[3, 3], 0.0], [0.0, 0.0]])

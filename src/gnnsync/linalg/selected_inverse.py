@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import qdldl
 import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 
@@ -14,6 +15,46 @@ _NOTHING = np.zeros((0, 0))
 def selected_inverse(lower: sp.csc_array, diagonal: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Entries of the inverse of (I + L) D (I + L)ᵀ on the pattern of L; see `InversePattern`."""
     return InversePattern(lower.indptr, lower.indices).entries(lower.data, diagonal)
+
+
+class InverseEntries:
+    """Entries of A⁻¹ on the pattern of A, for a symmetric A (n, n) that `qdldl` has factorised.
+
+    Args:
+        solver: the factor of A.
+    """
+
+    def __init__(self, solver: qdldl.Solver) -> None:
+        lower, self.pivots, order = solver.factors()
+        lower = sp.csc_array(lower)
+        lower.sort_indices()
+        self._below, self._trace = selected_inverse(lower, self.pivots)
+        n = len(self.pivots)
+        place = np.empty(n, dtype=np.int64)
+        place[order] = np.arange(n)
+        # Place of each row of A in the order of elimination.
+        self.place = place
+        self._keys = np.repeat(np.arange(n), np.diff(lower.indptr)) * n + lower.indices
+
+    def at(self, row: IntArray, column: IntArray) -> FloatArray:
+        """A⁻¹ at entries where A is not 0, or on the diagonal; 0 where a number is -1.
+
+        Args:
+            row: integers of any shape.
+            column: integers of the same shape, or one that broadcasts to it.
+        """
+        if not len(self.place):
+            return np.zeros(np.broadcast_shapes(row.shape, column.shape))
+        row, column = np.broadcast_arrays(row, column)
+        row = np.where(row >= 0, self.place[row], -1)
+        column = np.where(column >= 0, self.place[column], -1)
+        low, high = np.minimum(row, column), np.maximum(row, column)
+        found = np.where((low == high) & (low >= 0), self._trace[low], 0.0)
+        off = (low >= 0) & (low < high)
+        found[off] = self._below[
+            np.searchsorted(self._keys, low[off] * len(self.place) + high[off])
+        ]
+        return found
 
 
 class InversePattern:

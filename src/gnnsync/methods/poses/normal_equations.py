@@ -6,7 +6,7 @@ import numpy as np
 import qdldl
 import scipy.sparse as sp
 
-from gnnsync.linalg.selected_inverse import selected_inverse
+from gnnsync.linalg.selected_inverse import InverseEntries
 from gnnsync.methods.poses.residual import RelativePoses
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
@@ -114,22 +114,14 @@ class NormalEquations:
     def edge_covariance(self) -> FloatArray:
         """Covariance J_e H⁻¹ J_eᵀ (m, 3, 3) of each edge's residual under precision H.
 
-        By `selected_inverse`: all edges together cost a small multiple of the factorisation.
+        By `InverseEntries`: all edges together cost a small multiple of the factorisation.
         """
         if self._solver is None:
             return np.zeros((len(self.edges), 3, 3))
-        lower, diagonal, order = self._solver.factors()
-        lower = sp.csc_array(lower)
-        lower.sort_indices()
-        below, trace = selected_inverse(lower, diagonal)
-        size = len(diagonal)
-        place = np.empty(size, dtype=np.int64)
-        place[order] = np.arange(size)
-        column = np.repeat(np.arange(size), np.diff(lower.indptr))
-        keys = column * size + lower.indices
+        inverse = InverseEntries(self._solver)
         unknown = 3 * self._ends.T[:, :, None] + np.arange(3)
-        entry = np.where(unknown >= 0, place[unknown], -1).reshape(-1, 6)
-        covariance = _inverse_entries(entry, keys, below, trace)
+        entry = np.where(unknown >= 0, unknown, -1).reshape(-1, 6)
+        covariance = inverse.at(entry[:, :, None], entry[:, None, :])
         jacobian = np.concatenate(self.jacobians, axis=2)
         return jacobian @ covariance @ jacobian.transpose(0, 2, 1)
 
@@ -138,15 +130,3 @@ class NormalEquations:
         count = self._num_blocks + 1
         flat = blocks.reshape(-1, 9)
         return np.stack([np.bincount(place, flat[:, k], count) for k in range(9)], axis=1)
-
-
-def _inverse_entries(
-    entry: IntArray, keys: IntArray, below: FloatArray, trace: FloatArray
-) -> FloatArray:
-    """H⁻¹ (m, 6, 6) at the unknowns `entry` (m, 6) of each edge; 0 for an unknown of -1."""
-    row, column = np.broadcast_arrays(entry[:, :, None], entry[:, None, :])
-    low, high = np.minimum(row, column), np.maximum(row, column)
-    found = np.where((low == high) & (low >= 0), trace[low], 0.0)
-    off = (low >= 0) & (low < high)
-    found[off] = below[np.searchsorted(keys, low[off] * len(trace) + high[off])]
-    return found
