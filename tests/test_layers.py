@@ -21,8 +21,9 @@ PACKAGE = Path(gnnsync.__file__).parent
 SOURCES = PACKAGE.parent
 LAYERS = {
     1: "errors angles typing units work anchors graph pose_graph topology linalg solution metrics "
-    "noise_law limits rigidity distance_network positions position_limits plots io",
-    2: "methods learn data localization solve",
+    "noise_law limits rigidity distance_network positions position_tables position_limits "
+    "plots io",
+    2: "methods learn data localization solve locate",
     3: "results experiments report cli",
 }
 LAYER = {room: layer for layer, rooms in LAYERS.items() for room in rooms.split()}

@@ -9,14 +9,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# A function and its module share this name. The module is loaded now, so that a later import of
-# it does not replace the function.
+# Functions and their modules share these names. The modules are loaded now, so that a later import
+# of one does not replace the function.
+from gnnsync.locate import locate
 from gnnsync.solve import solve, solve_poses
 
 if TYPE_CHECKING:
     from gnnsync.distance_network import DistanceNetwork
     from gnnsync.graph import MeasurementGraph
-    from gnnsync.io import as_graph, read, read_poses, write, write_poses
+    from gnnsync.io import (
+        as_distances,
+        as_graph,
+        read,
+        read_distances,
+        read_poses,
+        write,
+        write_poses,
+    )
     from gnnsync.methods.robust.second_set import find_second_set
     from gnnsync.pose_graph import PoseGraph, PoseSolution
     from gnnsync.positions import Positions
@@ -32,9 +41,12 @@ __all__ = [
     "Positions",
     "Solution",
     "__version__",
+    "as_distances",
     "as_graph",
     "find_second_set",
+    "locate",
     "read",
+    "read_distances",
     "read_poses",
     "solve",
     "solve_poses",
@@ -49,9 +61,11 @@ _HOMES = {
     "PoseSolution": "gnnsync.pose_graph",
     "Positions": "gnnsync.positions",
     "Solution": "gnnsync.solution",
+    "as_distances": "gnnsync.io",
     "as_graph": "gnnsync.io",
     "find_second_set": "gnnsync.methods.robust.second_set",
     "read": "gnnsync.io",
+    "read_distances": "gnnsync.io",
     "read_poses": "gnnsync.io",
     "write": "gnnsync.io",
     "write_poses": "gnnsync.io",

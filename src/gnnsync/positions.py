@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gnnsync.distance_network import DistanceNetwork
-from gnnsync.errors import GraphError
+from gnnsync.errors import GraphError, ParameterError
 from gnnsync.solution import Solution
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Half axes of the ellipse that holds 95 % of a normal distribution of the plane, in standard
+# deviations: P(x² + y² < r²) = 1 - exp(-r²/2).
+ELLIPSE_95 = float(np.sqrt(-2.0 * np.log(0.05)))
 # This many anchors fix a component in the plane: it is compared with the truth where it is.
 _ANCHORS_THAT_FIX = 3
 
@@ -60,6 +66,34 @@ class Positions:
     def located(self) -> BoolArray:
         """Points (n,) that have a position."""
         return np.asarray(np.isfinite(self.points).all(axis=1))
+
+    @property
+    def ellipses(self) -> tuple[FloatArray, FloatArray]:
+        """Half axes (n, 2) of the 95 % ellipses, the long one first, and its direction (n,).
+
+        The direction is an angle in radians. NaN where the covariance is not finite.
+        """
+        known = np.asarray(np.isfinite(self.covariance).all(axis=(1, 2)))
+        axes, direction = np.full((len(known), 2), np.nan), np.full(len(known), np.nan)
+        value, vector = np.linalg.eigh(self.covariance[known])
+        axes[known] = ELLIPSE_95 * np.sqrt(np.maximum(value[:, ::-1], 0.0))
+        direction[known] = np.arctan2(vector[:, 1, 1], vector[:, 0, 1])
+        return axes, direction
+
+    def plot(self, network: DistanceNetwork, *, title: str = "") -> Figure:
+        """A Matplotlib figure of the map with 95 % ellipses and the rejected distances.
+
+        Where the network holds the truth, the map is moved onto it.
+        """
+        # Matplotlib is slow to import, and only this method needs it.
+        from gnnsync.plots.positions import positions_figure
+
+        if network.num_points != self.num_points or network.num_edges != len(self.edge_confidence):
+            raise ParameterError("network", network, "the network that was located")
+        shown = self
+        if network.points is not None:
+            shown = aligned_positions(self, network, self.localizable)
+        return positions_figure(network, shown, title=title)
 
     def replace(self, **changes: Any) -> Positions:
         """A copy with some fields changed."""
@@ -118,6 +152,20 @@ def aligned_points(
             turn, shift = rigid_motion(points[used], truth[used])
             moved[own] = points[own] @ turn.T + shift
     return moved
+
+
+def aligned_positions(
+    positions: Positions, network: DistanceNetwork, scored: BoolArray | None = None
+) -> Positions:
+    """The positions after `aligned_points`, and their covariances turned with them."""
+    moved = aligned_points(positions.points, network, scored)
+    covariance = positions.covariance.copy()
+    for c in range(network.num_components):
+        own = np.flatnonzero(positions.located & (network.component == c))
+        if len(own) > 1:
+            turn, _ = rigid_motion(positions.points[own], moved[own])
+            covariance[own] = turn @ covariance[own] @ turn.T
+    return positions.replace(points=moved, covariance=covariance)
 
 
 def position_rmse(

@@ -1,12 +1,13 @@
-"""Where offsets come from: synthetic models, point clouds, files.
+"""Where offsets come from: synthetic models, point clouds, distances, files.
 
-`SyntheticNetworks`, `PatchNetworks` and `FileNetworks` need NumPy and SciPy only. The
-LightningDataModules of the same data are loaded at first use.
+`SyntheticNetworks`, `PatchNetworks`, `DistanceNetworks` and `FileNetworks` need NumPy and SciPy
+only. The LightningDataModules of the same data are loaded at first use.
 """
 
 from typing import TYPE_CHECKING
 
 from gnnsync.data.base import Networks
+from gnnsync.data.distances import DistanceNetworks
 from gnnsync.data.file_module import FileNetworks
 from gnnsync.data.lazy import lightning_names
 from gnnsync.data.localization import PatchNetworks
@@ -15,6 +16,7 @@ from gnnsync.data.synthetic import SyntheticNetworks
 
 if TYPE_CHECKING:
     from gnnsync.data.datamodules import (
+        DistanceDataModule,
         FileDataModule,
         LocalizationDataModule,
         SyncDataModule,
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "DistanceDataModule",
+    "DistanceNetworks",
     "FileDataModule",
     "FileNetworks",
     "LocalizationDataModule",
@@ -37,6 +41,7 @@ __all__ = [
 
 __getattr__ = lightning_names(
     __name__,
+    "DistanceDataModule",
     "FileDataModule",
     "LocalizationDataModule",
     "SyncDataModule",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gnnsync.data.base import Networks
+from gnnsync.data.distances import DistanceNetworks
 from gnnsync.data.file_module import FileNetworks
 from gnnsync.data.localization import PatchNetworks
 from gnnsync.data.synthetic import SyntheticNetworks
@@ -42,6 +43,10 @@ class SyntheticDataModule(SyntheticNetworks, SyncDataModule):
 
 class LocalizationDataModule(PatchNetworks, SyncDataModule):
     """`PatchNetworks` with loaders."""
+
+
+class DistanceDataModule(DistanceNetworks, SyncDataModule):
+    """`DistanceNetworks` with loaders."""
 
 
 class FileDataModule(FileNetworks, SyncDataModule):

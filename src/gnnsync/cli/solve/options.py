@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
-from pathlib import Path
 
 from gnnsync.anchors import Anchors, FileAnchors, NamedAnchors, SeveralAnchors, parse_fixed
+from gnnsync.cli.terminal.outputs import check_drawings, check_files, check_given
 from gnnsync.cli.terminal.parser import OneLineParser
-from gnnsync.errors import DataFileError, ParameterError
+from gnnsync.errors import ParameterError
 from gnnsync.io import FORMATS
 from gnnsync.io.graph_file import TRUST
 from gnnsync.io.input.source import STDIN
@@ -16,9 +15,6 @@ from gnnsync.io.poses.pose_solution_file import REJECTED, check_pose_ending
 from gnnsync.io.solution_file import check_ending
 from gnnsync.solve import method_names
 from gnnsync.units import RADIANS, UNITS, Unit
-
-_FIGURE_ENDINGS = (".png", ".pdf", ".svg")
-_PAGE_ENDINGS = (".html", ".htm")
 
 
 def solve_parser() -> argparse.ArgumentParser:
@@ -166,9 +162,8 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 def check_outputs(arguments: argparse.Namespace, whole_poses: bool) -> None:
     """Check that options agree and output files can be written, before any work is done."""
-    for option in ("output", "edges", "plot", "html", "anchors", "coordinates", "columns"):
-        if getattr(arguments, option) == "":  # as of a shell variable that is not set
-            raise ParameterError(f"--{option}", "", "given a value, or left out")
+    options = ("output", "edges", "plot", "html", "anchors", "coordinates", "columns")
+    check_given({f"--{option}": getattr(arguments, option) for option in options})
     if arguments.edges == STDIN:
         raise ParameterError("--edges", STDIN, "a file; --output - prints the angles")
     if arguments.output and arguments.output != STDIN:
@@ -190,35 +185,16 @@ def check_outputs(arguments: argparse.Namespace, whole_poses: bool) -> None:
         raise ParameterError("--between", arguments.between[0], "used with --headings-only")
     if arguments.explain is not None and arguments.json:
         raise ParameterError("--explain", arguments.explain, "used without --json")
-    if arguments.plot and Path(arguments.plot).suffix.lower() not in _FIGURE_ENDINGS:
-        raise ParameterError(
-            "--plot", arguments.plot, f"a file ending in {', '.join(_FIGURE_ENDINGS)}"
-        )
-    _check_drawings(arguments, whole_poses)
-    _check_files(arguments)
+    check_drawings(arguments.plot, arguments.html)
+    _check_coordinates(arguments, whole_poses)
+    outputs = ("output", "edges", "plot", "html")
+    check_files([arguments.file], {f"--{name}": getattr(arguments, name) for name in outputs})
 
 
-def _check_drawings(arguments: argparse.Namespace, whole_poses: bool) -> None:
-    """Check the options of the page and of the places in figures."""
-    if arguments.html and Path(arguments.html).suffix.lower() not in _PAGE_ENDINGS:
-        raise ParameterError("--html", arguments.html, f"a file ending in {_PAGE_ENDINGS[0]}")
+def _check_coordinates(arguments: argparse.Namespace, whole_poses: bool) -> None:
+    """Check the option of the places in figures."""
     if arguments.coordinates and not (arguments.plot or arguments.html):
         raise ParameterError("--coordinates", arguments.coordinates, "used with --plot or --html")
     if arguments.coordinates and whole_poses:
         allowed = "left out: poses have places of their own; or add --headings-only"
         raise ParameterError("--coordinates", arguments.coordinates, allowed)
-
-
-def _check_files(arguments: argparse.Namespace) -> None:
-    """Check that output files are different, and can be where they are to be."""
-    targets = [arguments.output, arguments.edges, arguments.plot, arguments.html]
-    files = [os.path.realpath(name) for name in targets if name and name != STDIN]
-    if len(set(files)) < len(files):
-        raise DataFileError("--output, --edges, --plot and --html must be different files")
-    for name in files:
-        if os.path.isdir(name):
-            raise DataFileError(f"{name}: is a directory: give a file")
-        if not os.path.isdir(os.path.dirname(name)):
-            raise DataFileError(f"{name}: its folder does not exist: create it")
-        if arguments.file != STDIN and name == os.path.realpath(arguments.file):
-            raise DataFileError(f"{name}: is the input: give the output another name")

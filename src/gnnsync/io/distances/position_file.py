@@ -7,17 +7,14 @@ import os
 from pathlib import Path
 from typing import Any, TextIO
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gnnsync.distance_network import DistanceNetwork
 from gnnsync.errors import DataFileError
 from gnnsync.io.files import atomic_output
 from gnnsync.io.solution_file import check_edge_ending, known_or, write_csv
 from gnnsync.io.tables.parquet import write_parquet
+from gnnsync.position_tables import distance_table, position_table
 from gnnsync.positions import Positions
 from gnnsync.solution import plain_name
-from gnnsync.solution.table import Table
 
 ENDINGS = (".csv", ".parquet", ".json")
 
@@ -28,42 +25,6 @@ def check_position_ending(path: str | os.PathLike[str]) -> str:
     if ending not in ENDINGS:
         raise DataFileError(f"{path}: ends in {ending!r}: must be one of {', '.join(ENDINGS)}")
     return ending
-
-
-def position_table(network: DistanceNetwork, positions: Positions) -> Table:
-    """Columns name, x, y, deviation_x, deviation_y, correlation, localizable, component.
-
-    The deviations and the correlation of their errors describe the ellipse of a point; they are NaN
-    where the distances do not determine it.
-    """
-    variance = positions.covariance[:, [0, 1], [0, 1]]
-    deviation = np.sqrt(np.where(variance >= 0.0, variance, np.nan))
-    size = deviation.prod(axis=1)
-    known = size > 0.0
-    correlation = np.full(len(size), np.nan)
-    correlation[known] = positions.covariance[known, 0, 1] / size[known]
-    return {
-        "name": _names(network),
-        "x": positions.points[:, 0],
-        "y": positions.points[:, 1],
-        "deviation_x": deviation[:, 0],
-        "deviation_y": deviation[:, 1],
-        "correlation": correlation,
-        "localizable": positions.localizable.astype(np.int64),
-        "component": positions.component,
-    }
-
-
-def distance_table(network: DistanceNetwork, positions: Positions) -> Table:
-    """Columns i, j, distance, residual (between the positions, less the distance), confidence."""
-    names = _names(network)
-    return {
-        "i": names[network.pairs[0]],
-        "j": names[network.pairs[1]],
-        "distance": network.distance,
-        "residual": network.residual(positions.points),
-        "confidence": positions.edge_confidence,
-    }
 
 
 def write_positions(
@@ -117,10 +78,3 @@ def write_distance_residuals(
             write_parquet(table, handle)
         else:
             write_csv(table, handle, keep_names=keep_names)
-
-
-def _names(network: DistanceNetwork) -> NDArray[Any]:
-    """Names (n,) as objects."""
-    names = np.empty(network.num_points, dtype=object)
-    names[:] = [plain_name(name) for name in network.point_names]
-    return names

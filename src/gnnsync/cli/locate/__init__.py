@@ -1,0 +1,1 @@
+"""`gnnsync locate`: its options, what it runs, and its summary."""
