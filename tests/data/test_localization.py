@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 
 import gnnsync
 from gnnsync.angles import circular_distance
-from gnnsync.data.localization import LocalizationDataModule
+from gnnsync.data.localization import LocalizationDataModule, PatchNetworks
 from gnnsync.data.points import Letters, USCities
 from gnnsync.data.priors import GammaAngles, UniformAngles
 from gnnsync.errors import ParameterError
@@ -178,3 +178,16 @@ def test_a_reconstruction_is_drawn():
 def test_bad_parameters_are_named(options, name):
     with pytest.raises(ParameterError, match=f"^{name} = "):
         pacm(**options)
+
+
+def test_patches_fitted_themselves_come_near_their_bound_and_below_the_offsets():
+    options = {"eta": 0.2, "neighbours": 40, "seeds": [10]}
+    data = PatchNetworks(Letters(n=150), GammaAngles(), known_patches=True, **options)
+    graph = data.graphs[0]
+    solution = gnnsync.solve(graph, "irls")
+    columns = data.reconstruct(0, solution).columns()
+    assert 0.8 < columns["mse_known_patches"] / columns["mse_known_patches_limit"] < 1.3
+    assert columns["mse_known_patches"] < 0.5 * angular_mse(solution.angles, graph.angles)
+    assert columns["ane_known_patches"] < columns["ane"]
+    usual = PatchNetworks(Letters(n=150), GammaAngles(), **options)
+    assert "mse_known_patches" not in usual.reconstruct(0, solution).columns()

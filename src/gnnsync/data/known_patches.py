@@ -73,9 +73,9 @@ def fit_patches(
 
     The latter is generalised Procrustes analysis (Gower, Psychometrika 40, 1975). Newton steps for
     angles and points, with the t_i eliminated, by preconditioned conjugate gradients in memory
-    proportional to the positions; S is renewed in between. A common rotation of all patches is
-    left as it is at the start, up to a little. It is the nearest local minimum: the start has
-    to be near, as the solution of the offsets is.
+    proportional to the positions; S is renewed in between. The common rotation of all patches is
+    that of the start. The minimum is the nearest one: the start has to be near, as the solution
+    of the offsets is.
 
     Args:
         patches: p patches of n points.
@@ -108,9 +108,17 @@ def fit_patches(
                 views, best = tried, value
                 break
             scale /= 2
-    covariance = views.covariance(isotropic)
-    angles = reduce_angle(views.angles)
-    return PatchFit(angles, views.points, covariance, best, step, moved <= tol)
+    # The common rotation is free: that of the start.
+    common = float(np.angle(np.exp(1j * (views.angles - theta)).mean()))
+    turn = np.array([[np.cos(common), -np.sin(common)], [np.sin(common), np.cos(common)]])
+    return PatchFit(
+        reduce_angle(views.angles - common),
+        views.points @ turn.T,
+        turn @ views.covariance(isotropic) @ turn.T,
+        best,
+        step,
+        moved <= tol,
+    )
 
 
 class _Views:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from gnnsync.data.base import Networks
+from gnnsync.data.known_patches import PatchFit, fit_patches
 from gnnsync.data.lazy import lightning_names
 from gnnsync.data.maps import Map, PatchPair
+from gnnsync.data.patch_limits import PatchLimit, patch_limit
 from gnnsync.data.patches import (
     Patches,
     add_noise,
@@ -23,6 +25,8 @@ from gnnsync.data.priors import Prior
 from gnnsync.data.procrustes import WEIGHTS, measure_offsets
 from gnnsync.errors import check_bool, check_choice, check_integer, check_real
 from gnnsync.graph import MeasurementGraph
+from gnnsync.metrics import angular_mse, average_normalized_error
+from gnnsync.positions import rigid_motion
 from gnnsync.solution import Solution
 from gnnsync.typing import FloatArray, IntArray
 
@@ -60,6 +64,9 @@ class PatchNetworks(Networks):
         seeds: one network per seed.
         path: a file of points in place of `points`, see `gnnsync.data.points.PointFile`.
         array: name of the array in a `.mat` file.
+        known_patches: whether `reconstruct` also fits the patches themselves from the angles of a
+            solution, see `fit`: some seconds per solution, columns `mse_known_patches`,
+            `ane_known_patches` and the bound `mse_known_patches_limit`.
     """
 
     def __init__(
@@ -75,6 +82,7 @@ class PatchNetworks(Networks):
         seeds: Sequence[int] = (10, 20, 30, 40, 50),
         path: str | None = None,
         array: str | None = None,
+        known_patches: bool = False,
     ) -> None:
         super().__init__(k=1, seeds=seeds)
         self.point_source = points if path is None else PointFile(path, array)
@@ -85,7 +93,9 @@ class PatchNetworks(Networks):
         self.weights = check_choice("weights", weights, WEIGHTS)
         self.centre = check_bool("centre", centre)
         self.orientation = check_choice("orientation", orientation, ORIENTATIONS)
+        self.known_patches = check_bool("known_patches", known_patches)
         self._points: FloatArray | None = None
+        self._limit: PatchLimit | None = None
         self._exact: Patches | None = None
         if isinstance(self.point_source, PointFile):  # a wrong file is refused before any work
             self._points = self._placed(self.point_source())
@@ -167,6 +177,38 @@ class PatchNetworks(Networks):
         align = align_circular if circular else align_arithmetic
         return rotated.stitch(align(solution.angles[:, 0], truth))
 
+    def fit(self, network: int, solution: Solution, **options: Any) -> PatchFit:
+        """Angles and points that fit the patches themselves best, from the angles of a solution.
+
+        Patches are taken as turned and shifted, as for the offsets, though their shift is 0:
+        nothing rests on the point about which they turn. `options` are those of `fit_patches`.
+        """
+        _, rotated, _ = self.patches(self.seeds[network])
+        return fit_patches(rotated, solution.angles[:, 0], **options)
+
+    @property
+    def limit(self) -> PatchLimit:
+        """Least errors of angles and points if the patches are known; see `patch_limit`."""
+        if self._limit is None:
+            self._limit = patch_limit(self.exact_patches, self.eta * self.points.std(axis=0))
+        return self._limit
+
+    def _known_patches(self, network: int, solution: Solution) -> dict[str, float]:
+        """Errors of `fit` and their bound."""
+        found = self.fit(network, solution)
+        truth = self.graphs[network].angles
+        assert truth is not None
+        turn, shift = rigid_motion(found.points, self.points)
+        errors = {
+            "mse_known_patches": angular_mse(found.angles[:, None], truth),
+            "ane_known_patches": average_normalized_error(
+                found.points @ turn.T + shift, self.points
+            ),
+        }
+        if self.eta > 0:
+            errors["mse_known_patches_limit"] = self.limit.mse
+        return errors
+
     def reconstruct(self, network: int, solution: Solution) -> Map:
         """The recovered map, and two example patches at each stage."""
         noisy, rotated, truth = self.patches(self.seeds[network])
@@ -184,6 +226,7 @@ class PatchNetworks(Networks):
                 rotated.rotated(-aligned).position[pair],
             ),
             title=f"η = {self.eta:g}",
+            further=self._known_patches(network, solution) if self.known_patches else {},
         )
 
 

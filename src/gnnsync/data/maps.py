@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from gnnsync.metrics import average_normalized_error
@@ -53,7 +53,7 @@ class Map:
 
     The estimated angles are first aligned with the truth by one common rotation: the circular mean
     of the differences for `recovered`, their arithmetic mean, as the paper does, for
-    `recovered_paper`.
+    `recovered_paper`. `further` holds other columns by name.
     """
 
     points: FloatArray
@@ -61,12 +61,14 @@ class Map:
     recovered_paper: FloatArray
     pair: PatchPair
     title: str = ""
+    further: Mapping[str, float] = field(default_factory=dict)
 
     def columns(self) -> dict[str, float]:
-        """Average normalized error: `ane`, and `ane_paper` with the paper's alignment."""
+        """Average normalized error: `ane`, `ane_paper` with the paper's alignment; and others."""
         return {
             "ane": average_normalized_error(self.recovered, self.points),
             "ane_paper": average_normalized_error(self.recovered_paper, self.points),
+            **self.further,
         }
 
     def arrays(self) -> dict[str, FloatArray]:

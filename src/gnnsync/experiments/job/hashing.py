@@ -44,9 +44,9 @@ WATCHING_CALLBACKS = frozenset(
     for name in names.split()
 )
 
-# Options that methods gained later, with the value that changes nothing: a job that leaves them
-# there has the hash that it had before, and is not run again.
-_GAINED = {"correction": None, "separation": 0, "competition": 1}
+# Options that methods and data gained later, with the value that changes nothing: a job that leaves
+# them there has the hash that it had before, and is not run again.
+_GAINED = {"correction": None, "separation": 0, "competition": 1, "known_patches": False}
 
 # Characters of a job's hash in the name of its folder. Jobs with the same words before the hash
 # are at most some hundred: two of them share 8 hexadecimal digits with probability about 1e-5.
@@ -88,6 +88,7 @@ def science_hash(plain: dict[str, Any]) -> str:
     """The same hash, from the resolved values of the keys in `SCIENCE`."""
     science = {key: _comparable(plain[key]) for key in SCIENCE}
     science["method"] = _without_gained(computing(science["method"]))
+    science["data"] = _without_gained(science["data"])
     if not science["either_sign"]:  # a job that scores angles as they are has the hash of old
         del science["either_sign"]
     science["files"] = [_digest(science.pop("ckpt")), _digest(science["data"].pop("path", None))]
