@@ -92,22 +92,10 @@ def fit_patches(
     isotropic = noise == "isotropic"
     theta = check_array("angles", angles, (len(patches),))
     views = _Views(patches, theta, patches.stitch(theta), translations)
-    best, moved, step = views.objective(isotropic), np.inf, 0
+    step, moved = 0, np.inf
     while step < max_iterations and moved > tol and not time_is_up():
         step += 1
-        d_theta, d_z = views.newton_step(views.covariance(isotropic))
-        scale = min(1.0, _LONGEST_STEP / max(float(np.abs(d_theta).max()), _TINY))
-        moved = 0.0
-        for _ in range(_HALVINGS):
-            tried = _Views(
-                patches, views.angles + scale * d_theta, views.points + scale * d_z, translations
-            )
-            value = tried.objective(isotropic)
-            if value <= best:
-                moved = float(np.abs(tried.angles - views.angles).max())
-                views, best = tried, value
-                break
-            scale /= 2
+        views, moved = views.improved(isotropic)
     # The common rotation is free: that of the start.
     common = float(np.angle(np.exp(1j * (views.angles - theta)).mean()))
     turn = np.array([[np.cos(common), -np.sin(common)], [np.sin(common), np.cos(common)]])
@@ -115,7 +103,7 @@ def fit_patches(
         reduce_angle(views.angles - common),
         views.points @ turn.T,
         turn @ views.covariance(isotropic) @ turn.T,
-        best,
+        views.objective(isotropic),
         step,
         moved <= tol,
     )
@@ -146,6 +134,21 @@ class _Views:
         """What is minimised; see `fit_patches`."""
         found = self.covariance(isotropic)
         return float(np.log(np.trace(found)) if isotropic else np.linalg.slogdet(found)[1])
+
+    def improved(self, isotropic: bool) -> tuple[_Views, float]:
+        """After a step that does not raise the objective, and the largest change of an angle.
+
+        If no part of the step helps, the same and 0.
+        """
+        d_theta, d_z = self.newton_step(self.covariance(isotropic))
+        scale = min(1.0, _LONGEST_STEP / max(float(np.abs(d_theta).max()), _TINY))
+        for _ in range(_HALVINGS):
+            angles, points = self.angles + scale * d_theta, self.points + scale * d_z
+            tried = _Views(self._patches, angles, points, self._translations)
+            if tried.objective(isotropic) <= self.objective(isotropic):
+                return tried, float(np.abs(scale * d_theta).max())
+            scale /= 2
+        return self, 0.0
 
     def newton_step(self, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Changes of the angles (p,) and of the points (n, 2) for a fixed covariance S."""
