@@ -153,6 +153,28 @@ def test_points_on_one_line_have_no_bound():
     assert np.isnan(bound.rmse())
 
 
+def test_a_point_on_the_line_of_its_two_neighbours_has_none_but_all_others_have():
+    points = np.random.default_rng(2).normal(size=(7, 2))
+    points[6] = (points[0] + 2 * points[1]) / 3
+    pairs = np.concatenate([COMPLETE, [[0, 1], [6, 6]]], axis=1)
+    bound = position_bound(network_of(points, pairs))
+    assert np.flatnonzero(~bound.finite).tolist() == [6]
+    information, motion = dense_information(network_of(points, pairs))
+    part = motion * (np.arange(14) < 12)[:, None]
+    project = np.eye(14) - motion @ np.linalg.inv(part.T @ part) @ part.T
+    expected = blocks(project @ np.linalg.pinv(information, rcond=1e-10) @ project.T)
+    np.testing.assert_allclose(bound.covariance[:6], expected[:6], rtol=1e-5)
+
+
+def test_points_estimated_at_one_place_and_on_an_axis():
+    network = disc_network(20, 0.6, 5)
+    estimate = network.points.copy()
+    estimate[1] = estimate[0]
+    assert np.isfinite(position_bound(network, estimate).rmse())
+    estimate[:, 1] = 0.0
+    assert not position_bound(network, estimate).finite.any()
+
+
 def test_distances_of_infinite_deviation_do_not_count():
     network = disc_network(20, 0.6, 5)
     sigma = network.deviation.copy()

@@ -19,8 +19,9 @@ from gnnsync.typing import BoolArray, FloatArray, IntArray
 # Added to the diagonal of the information, relative to it, so that no pivot is 0.
 _SMALLEST_PIVOT = 1e-15
 # A pivot below this part of its diagonal entry is rounding: the positions are special, such as
-# points on one line, and some movement has no information.
-_SINGULAR = 1e-13
+# points on one line, and some movement has no information. Then variances beyond this multiple of
+# that from a point's own distances are infinite.
+_SINGULAR, _INFINITE = 1e-13, 1e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,10 @@ def position_bound(
     held = _held_coordinates(place, frames, inside, network.anchor_index)
     inner = inside[pairs].all(axis=0)
     inverse = _Inverse(pairs[:, inner], sigma[used][inner], place, inside[:, None] & ~held)
-    finite = inside & ~np.isin(frames.component, frames.component[inverse.is_singular])
+    loose = np.bincount(frames.component, inverse.is_singular, len(place))[frames.component]
+    most = np.bincount(frames.component, inside, len(place))[frames.component] / 2
+    # If the held points are among those that can move, all others seem to.
+    finite = inside & ~inverse.is_singular & (loose <= most)
     chosen = (frames.localizable if scored is None else np.asarray(scored, dtype=bool)) & finite
     covariance = np.full((network.num_points, 2, 2), np.nan)
     covariance[:, [0, 1], [0, 1]] = np.inf
@@ -128,8 +132,8 @@ def position_bound(
 class _Inverse:
     """Z = F⁻¹ on the coordinates that are free (n, 2), 0 on the others.
 
-    `blocks` (n, 2, 2) are those on the diagonal. `is_singular` (n,) marks points in the
-    elimination of which F turned out to be singular.
+    `blocks` (n, 2, 2) are those on the diagonal. `is_singular` (n,) marks points that can
+    move without any change of the distances, to first order.
     """
 
     def __init__(
@@ -139,7 +143,8 @@ class _Inverse:
         self._free, number = free, np.full((n, 2), -1)
         number[free] = np.arange(size)
         step = place[pairs[0]] - place[pairs[1]]
-        step /= (np.hypot(step[:, 0], step[:, 1]) * sigma)[:, None]
+        length = np.hypot(step[:, 0], step[:, 1])
+        step /= (np.where(length > 0.0, length, np.inf) * sigma)[:, None]
         outer = step[:, :, None] * step[:, None, :]
         own = np.zeros((n, 2, 2))
         for a, b in np.ndindex(2, 2):
@@ -153,7 +158,9 @@ class _Inverse:
         column = np.broadcast_to(number[second][:, None, :], value.shape)
         kept = (row >= 0) & (row <= column)
         diagonal = np.arange(size)
-        entries = np.concatenate([value[kept], _SMALLEST_PIVOT * own[:, [0, 1], [0, 1]][free]])
+        weight = np.trace(own, axis1=1, axis2=2)
+        least = _SMALLEST_PIVOT * np.where(weight > 0.0, weight, weight.max(initial=0.0) or 1.0)
+        entries = np.concatenate([value[kept], np.broadcast_to(least[:, None], (n, 2))[free]])
         where = (
             np.concatenate([row[kept], diagonal]),
             np.concatenate([column[kept], diagonal]),
@@ -178,10 +185,10 @@ class _Inverse:
         assert self._solver is not None
         inverse = InverseEntries(self._solver)
         self.blocks = inverse.at(number[:, :, None], number[:, None, :])
-        for axis in range(2):
-            free = self._free[:, axis]
-            pivot = inverse.pivots[inverse.place[number[free, axis]]]
-            self.is_singular[free] |= pivot <= _SINGULAR * information[free, axis, axis]
+        own = np.trace(information, axis1=1, axis2=2)
+        pivots = inverse.pivots[inverse.place]
+        if (pivots <= _SINGULAR * np.stack([own, own], axis=1)[self._free]).any():
+            self.is_singular = np.trace(self.blocks, axis1=1, axis2=2) * own > _INFINITE
 
 
 def _held_coordinates(
@@ -190,7 +197,7 @@ def _held_coordinates(
     """Coordinates (n, 2) that are known or held, so that no motion of a component is left.
 
     Anchors, where there are two of them. Elsewhere one point, and of the point farthest from it the
-    coordinate that turns most.
+    coordinate that turns most, both localizable if any are.
     """
     held = np.zeros((len(place), 2), dtype=bool)
     known = anchors[inside[anchors]]
@@ -199,7 +206,9 @@ def _held_coordinates(
     loose = np.flatnonzero(inside & (count[frames.component] < 2))
     order = loose[np.argsort(frames.component[loose], kind="stable")]
     cuts = np.flatnonzero(np.diff(frames.component[order])) + 1
-    for own in np.split(order, cuts) if len(order) else []:
+    for part in np.split(order, cuts) if len(order) else []:
+        sure = part[frames.localizable[part]]
+        own = sure if len(sure) >= 2 else part
         step = place[own] - place[own].mean(axis=0)
         first = int(np.argmin(np.hypot(step[:, 0], step[:, 1])))
         step = np.abs(place[own] - place[own[first]])
