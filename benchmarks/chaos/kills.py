@@ -1,39 +1,37 @@
-"""Random SIGKILLs of sweeps: afterwards no row is lost, doubled or different.
+"""Random SIGKILLs, full disks and clocks that jump: no row of a sweep is lost, doubled or changed.
 
     python -m benchmarks.chaos kills --count 200
     python -m benchmarks.chaos kills --count 6 --launchers basic joblib
 
 A small sweep is run once without disturbance. Then, for each launcher and for one driver or two in
-the same folder, it is started and killed after a random time, the whole process group or the driver
-alone, until it has all its results; in between the times of files are moved, as by a clock that
-jumps. The rows have to be those of the first run, but for the times that jobs took.
+the same folder, it is started on a small disk and disturbed at a random moment until it has all its
+results: killed by SIGKILL (the whole process group or the driver alone), or the disk is filled.
+Every start has another time of the day, which jumps once more while it runs (not with Ray, whose
+own waiting depends on it), and the times of files are moved. The rows have to be those of the first
+run, but for the times that jobs took. Processes that are there 10 s after their sweep has ended are
+counted.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
-SWEEP = [
-    *("data.n=40", "data.p=0.3", "data.seeds=[10,20]", "trials=2", "figures=false", "logger=none"),
-    *("method=gpm,spectral_rn,trivial", "data.eta=0.2,0.4,0.6", "sweep=kills"),
-]
-LAUNCHERS = {
-    "basic": [],
-    "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"],
-    "ray": ["hydra/launcher=ray", "hydra.launcher.ray.init.num_cpus=2"],
-}
-_DAY = 86_400.0
+from benchmarks.chaos.disturbances import Clock, Disk, compiled_clock, move_times, small_disk
+from benchmarks.chaos.sweeps import JOBS, LAUNCHERS, Run, fault, finish, orphans, results, rows
+
+_MEGABYTES = 4
+# How often a disturbance is a full disk.
+_FULL = 0.12
+# Seconds in which a sweep has to end by itself on a full disk.
+_ENDING = 300.0
 
 
 def main(arguments: list[str]) -> None:
@@ -42,79 +40,124 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--launchers", nargs="+", default=list(LAUNCHERS), choices=LAUNCHERS)
     given = parser.parse_args(arguments)
-    chance = random.Random(given.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        whole = Path(folder) / "whole"
-        finish(start(whole, "basic"))
+    tally = attack(given.launchers, given.count, random.Random(given.seed))
+    print(
+        f"{tally['kills']} kills, {tally['full disks']} full disks, {tally['jumps']} jumps of the "
+        f"clock in {tally['sweeps']} sweeps: {tally['bad']} with rows lost, doubled or different; "
+        f"{tally['orphans']} processes left behind, {tally['tracebacks']} tracebacks"
+    )
+    sys.exit(bool(tally["bad"] or tally["orphans"] or tally["tracebacks"]))
+
+
+def attack(launchers: list[str], count: int, chance: random.Random) -> Counter[str]:
+    """Disturb one sweep after the other until there were `count` kills."""
+    tally: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as scratch:
+        place = Path(scratch)
+        whole = place / "whole"
+        finish(Run(whole, "basic", place / "whole.log"))
         expected = rows(whole)
-        kills = bad = rounds = 0
-        for launcher, drivers in cycle((name, n) for name in given.launchers for n in (1, 2)):
-            if kills >= given.count:
-                break
-            broken = Path(folder) / f"round{rounds}"
-            kills += disturbed(broken, launcher, drivers, given.count - kills, chance)
-            same = rows(broken) == expected
-            bad += not same
-            rounds += 1
+        if (clock := compiled_clock(place)) is None:
+            print("no C compiler: the clock does not jump")
+        for launcher, drivers in cycle((name, n) for name in launchers for n in (1, 2)):
+            if tally["kills"] >= count:
+                return tally
+            folder = place / f"round{tally['sweeps']}"
+            with small_disk(folder, _MEGABYTES) as disk:
+                if disk is None and not tally["sweeps"]:
+                    print("mounting a small disk is not allowed: no disk is filled")
+                attacked = _Round(folder, launcher, chance, disk, clock)
+                attacked.disturb(drivers, count - tally["kills"])
+                wrong = fault(folder, expected)
+            tally += attacked.tally
+            tally["sweeps"] += 1
+            tally["bad"] += bool(wrong)
             print(
-                f"{launcher}, drivers: {drivers}: {'same rows' if same else 'DIFFERENT'}; "
-                f"{kills} kills so far",
+                f"{launcher}, drivers: {drivers}: {wrong or 'same rows'}; {tally['kills']} kills, "
+                f"{tally['full disks']} full disks, {tally['orphans']} left behind so far",
                 flush=True,
             )
-    print(f"{kills} kills in {rounds} sweeps: {bad} with rows lost, doubled or different")
-    sys.exit(bool(bad))
+    raise AssertionError("cycle ends never")
 
 
-def disturbed(folder: Path, launcher: str, drivers: int, most: int, chance: random.Random) -> int:
-    """Start and kill a sweep until it is complete, then run it to its end; how many kills."""
-    kills = 0
-    while kills < most and len(results(folder)) < 9:
-        running = [start(folder, launcher) for _ in range(drivers)]
-        target = len(results(folder)) + chance.choice((1, 2))
-        while len(results(folder)) < target and any(one.poll() is None for one in running):
+class _Round:
+    """A sweep that is started and disturbed until it is complete."""
+
+    def __init__(
+        self,
+        folder: Path,
+        launcher: str,
+        chance: random.Random,
+        disk: Disk | None,
+        clock: Clock | None,
+    ) -> None:
+        self.folder, self.launcher, self.chance, self.disk = folder, launcher, chance, disk
+        # Ray's own libraries wait until a time of the day, as the kernel knows it.
+        self.clock = None if launcher == "ray" else clock
+        self.log = folder.with_suffix(".log")
+        self.tally: Counter[str] = Counter()
+
+    def disturb(self, drivers: int, most: int) -> None:
+        """Start and disturb the sweep until it is complete or was killed so often; finish it."""
+        old: list[Run] = []
+        while self.tally["kills"] < most and len(results(self.folder)) < JOBS:
+            runs = [self._start() for _ in range(drivers)]
+            self._wait(runs)
+            if self.disk is not None and self.chance.random() < _FULL:
+                self._fill(self.disk, runs)
+            else:
+                self._kill(runs)
+            old += runs
+            move_times(self.folder, self.chance)
+            if self.chance.random() < 0.5:  # otherwise the next start meets what is left
+                self._count_orphans(old)
+        finish(last := self._start())
+        self._count_orphans([*old, last])
+        self.tally["tracebacks"] += self.log.read_text(errors="replace").count("Traceback")
+
+    def _start(self) -> Run:
+        self._jump()
+        environment = {} if self.clock is None else self.clock.environment
+        return Run(self.folder, self.launcher, self.log, environment)
+
+    def _wait(self, runs: list[Run]) -> None:
+        """Wait for one or two results, or a moment in the planning before any."""
+        awaited = self.chance.choice((0, 1, 1, 2))
+        target = len(results(self.folder)) + awaited
+        while len(results(self.folder)) < target and any(run.running for run in runs):
             time.sleep(0.02)
-        time.sleep(chance.uniform(0, 0.3))
-        for one in running:
-            if one.poll() is None:
-                kill = chance.choice((os.kill, os.killpg))
-                kill(one.pid, signal.SIGKILL)
-                kills += 1
-            one.wait()
-        _move_clock(folder, chance)
-    finish(start(folder, launcher))
-    return kills
+            if self.chance.random() < 0.005:
+                self._jump()
+        time.sleep(self.chance.uniform(0, 0.5 if awaited else 4.0))
 
+    def _kill(self, runs: list[Run]) -> None:
+        for run in runs:
+            if run.running:
+                run.kill(whole_group=self.chance.random() < 0.5)
+                self.tally["kills"] += 1
+            run.wait(1)
 
-def start(folder: Path, launcher: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "gnnsync.cli", "run", "-m", *SWEEP, *LAUNCHERS[launcher]]
-    return subprocess.Popen(
-        [*command, f"output_dir={folder}"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,
-    )
+    def _fill(self, disk: Disk, runs: list[Run]) -> None:
+        """Fill the disk until the sweeps have ended by themselves."""
+        disk.fill()
+        self.tally["full disks"] += 1
+        for run in runs:
+            try:
+                run.wait(_ENDING)
+            except subprocess.TimeoutExpired:
+                self.tally["bad"] += 1
+                print(f"{self.launcher}: the sweep does not end on a full disk", flush=True)
+                run.kill(whole_group=True)
+        disk.clear()
 
+    def _jump(self) -> None:
+        if self.clock is not None:
+            self.clock.jump(self.chance)
+            self.tally["jumps"] += 1
 
-def finish(process: subprocess.Popen[str]) -> None:
-    if process.wait(timeout=600):
-        raise RuntimeError(f"exit code {process.returncode}")
-
-
-def results(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("result.json"))
-
-
-def rows(folder: Path) -> list[dict[str, Any]]:
-    """All rows without the times that jobs took, in a fixed order."""
-    found = [row for path in results(folder) for row in json.loads(path.read_text())["rows"]]
-    kept = [{k: v for k, v in row.items() if not k.startswith("seconds")} for row in found]
-    return sorted(kept, key=lambda row: (row["job_hash"], row["network_seed"], row["trial"]))
-
-
-def _move_clock(folder: Path, chance: random.Random) -> None:
-    """Set the times of some files a day back or ahead."""
-    for path in folder.rglob("*"):
-        if path.is_file() and chance.random() < 0.3:
-            moved = path.stat().st_mtime + chance.choice((-_DAY, _DAY))
-            os.utime(path, (moved, moved))
+    def _count_orphans(self, runs: list[Run]) -> None:
+        for process in orphans(runs):
+            print(f"left behind: {' '.join(process.cmdline())[:200]}", flush=True)
+            self.tally["orphans"] += 1
+            process.kill()
+        runs.clear()
