@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import fcntl
 import os
+import socket
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
-from gnnsync.results.locks import claim, claimed, exclusive, last_claimed
+from gnnsync.results.locks import claim, claimed, exclusive, holder, last_claimed
 
 
 def test_a_folder_is_held_once_and_released_at_the_end(tmp_path):
@@ -39,6 +42,40 @@ def test_a_killed_process_releases_its_folder(tmp_path):
         assert claimed(tmp_path)
         holder.kill()
     assert not claimed(tmp_path)
+
+
+def test_a_lock_says_who_holds_it(tmp_path):
+    assert holder(tmp_path) == "another process"
+    with claim(tmp_path):
+        assert holder(tmp_path) == f"process {os.getpid()} on {socket.gethostname()}"
+
+
+def test_a_look_at_a_lock_does_not_keep_a_job_from_starting(tmp_path):
+    tmp_path.joinpath(".lock").touch()
+    with ThreadPoolExecutor(1) as pool, tmp_path.joinpath(".lock").open("r+") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        assert not claimed(tmp_path), "another look is no lock"
+        pool.submit(lambda: (time.sleep(0.05), fcntl.flock(looking, fcntl.LOCK_UN)))
+        with claim(tmp_path) as mine:
+            assert mine
+
+
+def test_a_folder_that_is_removed_and_made_again_has_one_holder(tmp_path):
+    """As when a job that was refused removes its folder while another waits for it."""
+    folder = tmp_path / "job"
+    real = os.open
+
+    def open_and_remove(*arguments):
+        descriptor = real(*arguments)
+        if folder.exists() and not list(tmp_path.glob("gone")):
+            folder.rename(tmp_path / "gone")
+        return descriptor
+
+    with mock.patch.object(os, "open", open_and_remove), claim(folder) as mine:
+        assert mine
+        assert claimed(folder)
+        with claim(folder) as second:
+            assert not second
 
 
 def test_files_that_a_killed_process_left_half_written_are_removed(tmp_path):

@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from functools import partial
 
 import numpy as np
 import pytest
 
 from gnnsync.errors import GnnsyncError
+from gnnsync.experiments.job.hashing import job_folder
 from gnnsync.experiments.job.replicas import replica_seed
 from gnnsync.experiments.job.run import run_job
 from gnnsync.metrics import angular_mse
@@ -117,9 +120,25 @@ def test_a_job_holds_its_folder_while_it_runs(composed, tmp_path):
     before = (folder / "result.json").read_bytes()
     with claim(folder) as mine:
         assert mine
-        with pytest.raises(GnnsyncError, match="another process is running this job"):
+        with pytest.raises(GnnsyncError, match=f"process {os.getpid()} on .* is running this job"):
             run_job(cfg)
     assert (folder / "result.json").read_bytes() == before
+
+
+def test_a_job_that_starts_while_another_makes_its_folder_leaves_it_there(
+    composed, tmp_path, monkeypatch
+):
+    cfg = composed(f"output_dir={tmp_path}/outputs", "method=spectral_rn", "figures=false")
+    with ExitStack() as other:
+
+        def start_other(path):
+            assert other.enter_context(claim(job_folder(cfg)))
+            return path
+
+        monkeypatch.setattr("gnnsync.experiments.job.run.writable_directory", start_other)
+        with pytest.raises(GnnsyncError, match=f"process {os.getpid()} on .* is running this job"):
+            run_job(cfg)
+        assert job_folder(cfg).is_dir()
 
 
 def test_a_job_refused_at_its_data_leaves_no_folder(composed, tmp_path):

@@ -38,7 +38,7 @@ from gnnsync.results.files import (
     read_result,
     reproducing,
 )
-from gnnsync.results.locks import claim
+from gnnsync.results.locks import claim, holder
 from gnnsync.results.names import variant_name
 from gnnsync.results.outcome import Label, Outcome
 from gnnsync.results.rows import final_metrics, result_rows, versions
@@ -63,18 +63,20 @@ def run_job(cfg: DictConfig) -> list[dict[str, Any]]:
     above = (job.directory, job.settings.folder, job.settings.output_dir)
     new = [folder for folder in above if not folder.exists()]
     writable_directory(job.settings.folder)
-    try:
-        with _alone(job.directory), also_logged(job.directory, Secrets.of(cfg)):
-            console.print_start(job.config, job.label.variant, job.data.describe(), job.directory)
-            rows, figures = job.compute()
-            console.print_results(rows, job.directory, figures)
-            return rows
-    except GnnsyncError:
-        _remove_refused(new)
-        raise
-    except Exception as error:
-        write_failure(cfg, job.label.overrides or [], error)
-        raise
+    with _alone(job.directory):
+        try:
+            with also_logged(job.directory, Secrets.of(cfg)):
+                variant = job.label.variant
+                console.print_start(job.config, variant, job.data.describe(), job.directory)
+                rows, figures = job.compute()
+                console.print_results(rows, job.directory, figures)
+                return rows
+        except GnnsyncError:
+            _remove_refused(new)
+            raise
+        except Exception as error:
+            write_failure(cfg, job.label.overrides or [], error)
+            raise
 
 
 def run_sweep_job(cfg: DictConfig) -> list[dict[str, Any]]:
@@ -100,7 +102,7 @@ def _alone(directory: Path) -> Iterator[None]:
     with claim(directory) as free:
         if not free:
             raise ConfigError(
-                f"{directory}: another process is running this job; `gnnsync list` shows it"
+                f"{directory}: {holder(directory)} is running this job: wait for it, or stop it"
             )
         yield
 

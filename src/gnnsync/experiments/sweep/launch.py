@@ -19,7 +19,7 @@ from gnnsync.errors import ConfigError, GnnsyncError, check_real, first_line
 from gnnsync.experiments.app import HELD
 from gnnsync.experiments.config.devices import gpu_count
 from gnnsync.experiments.sweep.plan import Job, count
-from gnnsync.results.locks import claimed, last_claimed
+from gnnsync.results.locks import claimed, holder, last_claimed
 
 log = logging.getLogger(__name__)
 
@@ -174,7 +174,8 @@ class _Run:
         """Wait while another sweep runs any of the jobs; those that it then leaves undone."""
         held = [job for job in jobs if job in self._held]
         if held:
-            log.info("waiting for %s that another sweep is running", count(len(held), "job"))
+            waiting = "waiting for %s that another sweep is running (%s)"
+            log.info(waiting, count(len(held), "job"), holder(held[0].folder))
         while any(claimed(job.folder) for job in held):
             time.sleep(_PAUSE)
         return [job for job in held if not self.ended(job)]
