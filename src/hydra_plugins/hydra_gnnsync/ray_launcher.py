@@ -11,6 +11,7 @@ from hydra.core.singleton import Singleton
 from hydra.core.utils import JobReturn, configure_log, filter_overrides, setup_globals
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from gnnsync.experiments.guard import guard_children
 from gnnsync.experiments.signals import kept_handlers
 from hydra_plugins.hydra_gnnsync.launcher import ClusterLauncher, died
 
@@ -41,6 +42,8 @@ class RayLauncher(ClusterLauncher):
         variables = self.ray.init.runtime_env.env_vars
         variables.update({name: str(value) for name, value in variables.items()})
         _check_address(self.ray.init.address)
+        if self.ray.init.address == "local":
+            guard_children()
         with kept_handlers():  # Ray sets its own for SIGTERM
             start_ray(self.ray.init)
         _check_resources(self.ray.remote)
