@@ -79,6 +79,24 @@ def test_the_workers_of_a_sweep_end_with_it(held, number, tmp_path):
     assert len(rows(tmp_path / "results")) == 1
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_sweep_and_all_that_its_ray_has_started_end_together(held, number, tmp_path):
+    """Workers, and daemons, some of which would otherwise be there a minute later."""
+    pytest.importorskip("ray")
+    process = held("hydra/launcher=ray", "hydra.launcher.ray.init.num_cpus=3")
+    started = psutil.Process(process.pid).children(recursive=True)
+    assert len(started) > 5
+    process.send_signal(number)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
+    if number != signal.SIGKILL:
+        assert told.endswith("gnnsync: interrupted; finished results are kept\n")
+    assert "Traceback" not in told
+    _, alive = psutil.wait_procs(started, timeout=10)
+    assert not alive, [one.cmdline() for one in alive]
+    assert len(rows(tmp_path / "results")) == 1
+
+
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path):
     notes = tmp_path / "notes"
     notes.mkdir()
@@ -95,7 +113,7 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path):
     assert len(results(tmp_path / "results")) == 1
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_while_configs_are_composed_is_one_line(number, tmp_path):
     # 20,000 points take seconds to plan.
     values = ",".join(str(seed) for seed in range(20_000))
@@ -103,7 +121,9 @@ def test_a_signal_while_configs_are_composed_is_one_line(number, tmp_path):
     running = psutil.Process(process.pid)
     wait_for(lambda: sum(running.cpu_times()[:2]) > _LOADED, process)
     process.send_signal(number)
-    told = finish(process, code=128 + number)
+    _, told = process.communicate(timeout=300)
+    # Python itself ends by SIGINT, 130 in a shell, if Ctrl-C has met a string that was executed.
+    assert process.returncode in (128 + number, *([-2] if number == signal.SIGINT else []))
     assert told == "gnnsync: interrupted; finished results are kept\n"
 
 
@@ -118,6 +138,19 @@ def test_a_training_ends_with_the_exit_code_of_the_signal(number, tmp_path):
     told = finish(process, code=128 + number)
     assert "Traceback" not in told
     assert told.endswith("gnnsync: interrupted; finished results are kept\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_report_ends_in_one_line_with_the_exit_code_of_the_signal(number, tmp_path):
+    (tmp_path / "job-1a2b3c4d").mkdir()
+    pipe = tmp_path / "job-1a2b3c4d" / "result.json"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "gnnsync.cli", "report", str(tmp_path)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    with pipe.open("w"):  # waits until the command reads
+        process.send_signal(number)
+        told = finish(process, code=128 + number)
+    assert told == "gnnsync report: interrupted\n"
 
 
 def test_solve_ends_with_the_exit_code_of_the_signal(tmp_path):

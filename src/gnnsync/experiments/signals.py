@@ -15,24 +15,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 from gnnsync.experiments.exit_codes import INTERRUPTED
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 # Seconds between two looks at whether the parent is there.
 _PAUSE = 1.0
-
-
-class Terminated(KeyboardInterrupt):
-    """A signal other than Ctrl-C has asked the command to end.
-
-    Args:
-        number: the signal.
-    """
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
+# The signal that `ending_signals` has answered.
+_received: int | None = None
 
 
 def exit_code_of(error: BaseException | None) -> int | None:
@@ -44,18 +35,21 @@ def exit_code_of(error: BaseException | None) -> int | None:
         error = error.__cause__ or error.__context__
     if error is None:
         return None
-    return 128 + error.number if isinstance(error, Terminated) else INTERRUPTED
+    # Noted apart: Ray answers whatever a handler raises with a KeyboardInterrupt of its own.
+    return INTERRUPTED if _received is None else 128 + _received
 
 
 @contextmanager
 def ending_signals() -> Iterator[None]:
-    """Raise `Terminated` in the main thread on SIGTERM and SIGHUP, until the block is left.
+    """Raise `KeyboardInterrupt` in the main thread on SIGTERM and SIGHUP, until the block is left.
 
     A signal that the command was started to ignore (`nohup`) stays ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    global _received
+    _received = None
     with kept_handlers():
         for number in ENDING:
             if signal.getsignal(number) is not signal.SIG_IGN:
@@ -96,5 +90,7 @@ def _watch(parent: int) -> None:
     os._exit(128 + signal.SIGTERM)
 
 
-def _raise(number: int, frame: FrameType | None) -> None:
-    raise Terminated(number)
+def _raise(number: int, frame: FrameType | None) -> NoReturn:
+    global _received
+    _received = number
+    raise KeyboardInterrupt
