@@ -48,7 +48,12 @@ def _answer(arguments: list[str]) -> int:
     # Loads YAML and NumPy; Ctrl-C is caught from here on.
     from gnnsync.cli.terminal.errors import exit_code
     from gnnsync.errors import GnnsyncError
-    from gnnsync.experiments.config.arguments import asks_for_help, check_arguments, help_text
+    from gnnsync.experiments.config.arguments import (
+        asks_for_help,
+        check_arguments,
+        help_text,
+        in_order,
+    )
 
     try:
         if "--shell-completion" in arguments or "-sc" in arguments:
@@ -64,7 +69,8 @@ def _answer(arguments: list[str]) -> int:
     except GnnsyncError as error:
         print(f"gnnsync: {error}", file=sys.stderr)
         return BAD_INPUT
-    return _hydra(arguments)
+    sys.argv[1:] = in_order(arguments)  # where Hydra reads them
+    return _hydra(sys.argv[1:])
 
 
 def _hydra(arguments: list[str]) -> int:
@@ -77,16 +83,19 @@ def _hydra(arguments: list[str]) -> int:
     from gnnsync.experiments.app import task
     from gnnsync.experiments.config.explain import explain_command
     from gnnsync.experiments.paths import conf_dir
+    from gnnsync.experiments.tracking.printed import without_secrets
+    from gnnsync.experiments.tracking.secrets import Secrets
 
     # Documented by Hydra: exceptions leave it as they are, and become one line here.
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")
     application = hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with ending_signals():
+        with ending_signals(), without_secrets(arguments):
             application(task)()
     except (GnnsyncError, HydraException, OmegaConfBaseException) as error:
-        print(f"gnnsync: {explain_command(error, arguments)}", file=sys.stderr)
+        told = Secrets.in_arguments(arguments).masked(explain_command(error, arguments))
+        print(f"gnnsync: {told}", file=sys.stderr)
         return BAD_INPUT
     return 0
 

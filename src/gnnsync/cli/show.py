@@ -60,6 +60,7 @@ def _about(run: RunFolder) -> dict[str, Any]:
     summary, result = summarise_run(run), read_result(run.path)
     overrides = overrides_of(run)
     config = read_yaml(run.path / CONFIG)
+    config.pop("logger", None)  # of another version or hand; may hold a key
     files = sorted(path for path in run.path.rglob("*") if path.is_file())
     return {
         "run": str(run.path),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
+from pathlib import Path
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
@@ -65,6 +66,7 @@ def _sweep_task(cfg: DictConfig) -> float | str | None:
     folder, digest = job_folder(cfg), job_hash(cfg)
     overrides = reproducing(list(HydraConfig.get().overrides.task))
     secrets = Secrets.of(cfg)
+    _mask_config_of_sweep(secrets)
     with claim(folder) as free:
         if not free:
             return HELD
@@ -87,6 +89,15 @@ def _sweep_task(cfg: DictConfig) -> float | str | None:
                 reason = secrets.masked(str(error))
                 log.error("job failed: %s: %s (%s)", " ".join(overrides), reason, folder / LOG)
             return None
+
+
+def _mask_config_of_sweep(secrets: Secrets) -> None:
+    """Hydra's own sweeper has stored the whole config, loggers included."""
+    path = Path(str(HydraConfig.get().sweep.dir)) / "multirun.yaml"
+    if path.is_file():
+        text = path.read_text(encoding="utf-8")
+        if (masked := secrets.masked(text)) != text:
+            path.write_text(masked, encoding="utf-8")
 
 
 def _out_of_memory(error: Exception) -> bool:

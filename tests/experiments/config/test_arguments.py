@@ -11,6 +11,7 @@ from gnnsync.experiments.config.arguments import (
     check_arguments,
     config_dirs,
     help_text,
+    in_order,
     overrides_in,
 )
 from tests.command import main
@@ -69,3 +70,16 @@ def test_the_help_lists_choices_of_an_own_folder(tmp_path):
     text = help_text(["--help", f"--config-dir={tmp_path}"])
     assert re.search(r"^loss: .*\bmine\b", text, re.MULTILINE)
     assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("options", [["-m", "--cfg", "job"], ["--info", "all", "--multirun"]])
+def test_options_that_exclude_each_other_are_one_line(options):
+    with pytest.raises(ConfigError, match=r"-m and --(cfg|info): give one of them"):
+        check_arguments(options)
+
+
+def test_options_may_stand_between_overrides():
+    given = ["data.n=20", "-m", "method=gpm,irls", "--config-dir", "conf", "data.p=0.5"]
+    assert in_order(given) == [
+        *("-m", "--config-dir", "conf", "data.n=20", "method=gpm,irls", "data.p=0.5")
+    ]

@@ -74,3 +74,48 @@ def test_names_of_projects_are_no_secrets():
 def test_longer_secrets_are_masked_first():
     cfg = OmegaConf.create({"logger": {"a": {"token": "abcdef", "key": "abcdefgh"}}})
     assert Secrets.of(cfg).masked("abcdefgh abcdef") == f"{MASK} {MASK}"
+
+
+@pytest.mark.parametrize(
+    ("argument", "secret"),
+    [
+        (f"+logger.mine.api_key={KEY}", KEY),
+        (f"+logger.mine.api_key={KEY}(x", KEY),
+        (f"+logger.mine={{_target_:a.B,api_key:{KEY}}}", KEY),
+        ("+logger.mine.url=https://me:pw4711x@host/x", "pw4711x"),
+        (f"+hydra.job.env_set.WANDB_API_KEY={KEY}", KEY),
+        (f"+hydra.job.env_set={{WANDB_API_KEY:{KEY}}}", KEY),
+        (f"logger={KEY}", KEY),
+        ("+logger.mine.token='two words'", "two words"),
+        ("+logger.mine.pin_key=ab1", "ab1"),
+        (f"+logger.csv.prefix=plain,{KEY}", KEY),
+    ],
+)
+def test_secrets_of_a_command_line_are_found_without_composing(argument, secret):
+    told = Secrets.in_arguments([argument, "data.p=0.1"]).masked(f"bad: {argument} in data.p=0.1")
+    assert secret not in told
+    assert MASK in told
+    assert "data.p=0.1" in told
+
+
+def test_short_secrets_are_masked_beside_their_name_only():
+    secrets = Secrets.of(OmegaConf.create({"logger": {"mine": {"api_key": "ab1"}}}))
+    assert secrets.masked("api_key: ab1, lab12, api_key=ab1") == (
+        f"api_key: {MASK}, lab12, api_key={MASK}"
+    )
+
+
+def test_secrets_are_masked_across_broken_lines():
+    cfg = OmegaConf.create({"logger": {"mine": {"private_key": "BEGIN KEY abc END KEY"}}})
+    assert Secrets.of(cfg).masked("key: BEGIN KEY abc\n    END KEY!") == f"key: {MASK}!"
+
+
+def test_hydras_own_sweeper_stores_and_prints_no_key(tmp_path, capfd):
+    job = [*JOB, "+logger.csv.prefix=" + KEY, "logger=csv", "data.eta=0.1,0.2"]
+    assert main(["run", "-m", "hydra/sweeper=basic", *job]) == 0
+    told = capfd.readouterr()
+    assert f"+logger.csv.prefix={MASK}" in told.err
+    assert KEY not in told.out + told.err
+    stored = (tmp_path / "outputs" / "multirun.yaml").read_text()
+    assert f"prefix: '{MASK}'" in stored or f"prefix: {MASK}" in stored
+    assert KEY not in stored

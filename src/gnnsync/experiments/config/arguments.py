@@ -39,6 +39,8 @@ OPTIONS = {
     "--verbose": False,
     "-v": False,
 }
+# Of these Hydra takes one.
+_MODES = (("-m", "--multirun"), ("--run", "-r"), ("--cfg", "-c"), ("--info", "-i"))
 _WIDTH = 100
 
 _HEADER = """\
@@ -83,9 +85,11 @@ def asks_for_help(arguments: list[str]) -> bool:
 def check_arguments(arguments: list[str]) -> None:
     """Refuse unknown options, words that are no override, and groups written with dots."""
     groups: Groups | None = None
+    _check_exclusive(arguments)
     for kind, text in _classified(arguments):
         if kind == "option":
             _check_option(text)
+        if kind != "override":
             continue
         key, equals, value = text.partition("=")
         if not equals and not key.startswith("~"):
@@ -102,16 +106,29 @@ def check_arguments(arguments: list[str]) -> None:
 
 def config_dirs(arguments: list[str]) -> list[Path]:
     """The folder given with `--config-dir FOLDER` or `--config-dir=FOLDER`, if there is one."""
+    given = option_value(arguments, "--config-dir", "-cd")
+    return [] if given is None else [Path(given)]
+
+
+def option_value(arguments: list[str], *names: str) -> str | None:
+    """The value of an option, as `--option VALUE` or `--option=VALUE`; None if it is not there."""
     for place, option in enumerate(arguments):
         name, equals, value = option.partition("=")
-        if name in ("--config-dir", "-cd"):
-            return [Path(value if equals else "".join(arguments[place + 1 : place + 2]))]
-    return []
+        if name in names:
+            return value if equals else "".join(arguments[place + 1 : place + 2])
+    return None
 
 
 def overrides_in(arguments: list[str]) -> list[str]:
     """The arguments that are overrides."""
     return [text for kind, text in _classified(arguments) if kind == "override"]
+
+
+def in_order(arguments: list[str]) -> list[str]:
+    """Options and their values before the overrides, which Hydra takes in one block only."""
+    kinds = list(_classified(arguments))
+    options = [text for kind, text in kinds if kind != "override"]
+    return options + [text for kind, text in kinds if kind == "override"]
 
 
 def _classified(arguments: list[str]) -> Iterator[tuple[str, str]]:
@@ -123,9 +140,17 @@ def _classified(arguments: list[str]) -> Iterator[tuple[str, str]]:
             yield "option", text
         elif takes_value and "=" not in text:
             takes_value = False
+            yield "value", text
         else:
             takes_value = False
             yield "override", text
+
+
+def _check_exclusive(arguments: list[str]) -> None:
+    given = [text.partition("=")[0] for text in arguments]
+    modes = [names[0] for names in _MODES if any(name in given for name in names)]
+    if len(modes) > 1:
+        raise ConfigError(f"{modes[0]} and {modes[1]}: give one of them")
 
 
 def _check_option(text: str) -> None:

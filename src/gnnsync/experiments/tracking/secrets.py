@@ -1,9 +1,10 @@
 """Keys of tracking services: found in the config, and masked by value wherever text is written.
 
 Secrets are values under `logger` whose name says so (`api_key`, `token`, ...), that come from the
-environment (`${oc.env:...}`) or that look like a key, and variables of the environment with such
-names. They are masked in messages, tracebacks and log files; configs and override lines that are
-stored leave out `logger` altogether.
+environment (`${oc.env:...}`), that look like a key or are the password of an address; values of
+the plainest such names anywhere in the config; and variables of the environment with such names.
+They are masked in messages, tracebacks, printed configs and log files; configs and override lines
+that are stored leave out `logger` altogether.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 import logging
 import os
 import re
+import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -20,35 +22,68 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 MASK = "***"
+# Names of keys under `logger`, and of keys anywhere.
 _NAMED = re.compile(r"key|token|secret|passw|credential|auth|private|dsn", re.IGNORECASE)
+_PLAIN = re.compile(r"api_?key|token$|secret|password|credential", re.IGNORECASE)
 # Without spaces and slashes, with a digit and a letter, and long: no name of a project.
 _LIKE_A_KEY = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[^\s/\\]{20,}")
-# Shorter values would be found inside ordinary words.
+# https://user:password@host
+_IN_ADDRESS = re.compile(r"://[^\s/@:]*:([^\s/@]+)@")
+# Shorter values would be found inside ordinary words: they are masked beside their name only.
 _SHORTEST = 6
+_NO_SECRETS = ("null", "None", "true", "false", "True", "False", "???", MASK)
+# A key and its value within a dictionary on the command line.
+_ENTRY = re.compile(r"([\w-]+)['\"]?\s*:\s*['\"]?([^,{}\[\]\s'\"]+)")
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """The secrets of a job.
+    """The secrets of a job or a command.
 
     Args:
         values: the texts to mask, the longest first.
+        short: texts that are masked where they follow their name: (name, value).
     """
 
     values: tuple[str, ...] = ()
+    short: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, cfg: DictConfig) -> Secrets:
         """Those of a composed config, and of the environment."""
         raw = OmegaConf.to_container(cfg, resolve=False)
-        logger = raw.get("logger") if isinstance(raw, dict) else None
-        found = {*_in_config(cfg, logger, "logger", secret=False), *_in_environment()}
-        return cls(tuple(sorted(found, key=lambda value: (-len(value), value))))
+        return cls._sorted([*_in_config(cfg, raw), *_in_environment()])
+
+    @classmethod
+    def in_arguments(cls, arguments: Iterable[str]) -> Secrets:
+        """Those of a command line, which need not be right, and of the environment."""
+        found = [pair for text in arguments for pair in _in_override(text)]
+        return cls._sorted([*found, *_in_environment()])
+
+    @classmethod
+    def _sorted(cls, found: Iterable[tuple[str, str]]) -> Secrets:
+        pairs = {(name, value) for name, value in found if value and value not in _NO_SECRETS}
+        long = {value for _, value in pairs if len(value) >= _SHORTEST}
+        short = {pair for pair in pairs if len(pair[1]) < _SHORTEST}
+        return cls(
+            tuple(sorted(long, key=lambda value: (-len(value), value))),
+            tuple(sorted(short, key=lambda pair: (-len(pair[1]), pair))),
+        )
+
+    def __or__(self, other: Secrets) -> Secrets:
+        long = [("", value) for value in (*self.values, *other.values)]
+        return Secrets._sorted([*long, *self.short, *other.short])
 
     def masked(self, text: str) -> str:
         """The text with every secret replaced."""
         for value in self.values:
-            text = text.replace(value, MASK)
+            if value in text:
+                text = text.replace(value, MASK)
+            elif len(words := value.split()) > 1:  # YAML breaks long lines
+                text = re.sub(r"\s+".join(map(re.escape, words)), MASK, text)
+        for name, value in self.short:
+            beside = rf"({re.escape(name)}['\"]?\s*[:=]\s*['\"]?){re.escape(value)}(?!\w)"
+            text = re.sub(beside, rf"\g<1>{MASK}", text)
         return text
 
     def traceback(self, error: BaseException) -> str | None:
@@ -76,6 +111,13 @@ class MaskingFilter(logging.Filter):
         return True
 
 
+class ArgumentsFilter(MaskingFilter):
+    """Masks what the command line and the environment hold; for Hydra's own messages."""
+
+    def __init__(self) -> None:
+        super().__init__(Secrets.in_arguments(sys.argv[1:]))
+
+
 class MaskedStream:
     """A text file in which secrets are masked, for what is printed.
 
@@ -97,36 +139,65 @@ class MaskedStream:
 
 
 def masked_arguments(arguments: list[str], secrets: Secrets) -> list[str]:
-    """Arguments of a command without the secrets in them, and without values of named keys."""
-    return [secrets.masked(_without_value(text)) for text in arguments]
+    """Arguments of a command without the secrets in them."""
+    hidden = secrets | Secrets.in_arguments(arguments)
+    return [hidden.masked(text) for text in arguments]
 
 
-def _without_value(text: str) -> str:
-    key, equals, _ = text.partition("=")
-    inside = key.lstrip("+").startswith("logger.")
-    return f"{key}={MASK}" if equals and inside and _NAMED.search(key) else text
+def _is_named(name: str, *, inside: bool) -> bool:
+    return bool((_NAMED if inside else _PLAIN).search(name))
 
 
-def _in_config(cfg: DictConfig, node: Any, place: str, *, secret: bool) -> Iterator[str]:
-    """Texts below a key of the unresolved config that are secrets."""
+def _in_override(text: str) -> Iterator[tuple[str, str]]:
+    """Names and values of one override that are secrets."""
+    key, equals, value = text.partition("=")
+    parts = re.split(r"[./@]", key.lstrip("+~"))
+    if not equals:
+        return
+    inside, name = parts[0] == "logger", parts[-1]
+    if any(_is_named(part, inside=inside) for part in parts[inside:]):
+        yield name, value.strip()
+        for one in value.split(","):
+            yield name, one.strip().strip("'\"")
+    for entry in _ENTRY.finditer(value):
+        if _is_named(entry[1], inside=inside):
+            yield entry[1], entry[2]
+    if inside:
+        for word in re.split(r"[,{}\[\]'\"]", value):
+            yield from ((name, found) for found in _recognised(word.rpartition(":")[2].strip()))
+        yield from ((name, found[1]) for found in _IN_ADDRESS.finditer(value))
+
+
+def _recognised(value: str) -> list[str]:
+    """The parts of a value under `logger` that are secret by their look."""
+    look = [value] if _LIKE_A_KEY.fullmatch(value) and not value.startswith("${") else []
+    return look + [found[1] for found in _IN_ADDRESS.finditer(value)]
+
+
+def _in_config(
+    cfg: DictConfig, node: Any, place: str = "", *, inside: bool = False, secret: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Names and values below a key of the unresolved config that are secrets."""
     if isinstance(node, dict):
         for name, child in node.items():
-            named = secret or bool(_NAMED.search(str(name)))
-            yield from _in_config(cfg, child, f"{place}.{name}", secret=named)
+            below = f"{place}.{name}" if place else str(name)
+            under = inside or below == "logger"
+            named = secret or (below != "logger" and _is_named(str(name), inside=under))
+            yield from _in_config(cfg, child, below, inside=under, secret=named)
     elif isinstance(node, list):
         for index, child in enumerate(node):
-            yield from _in_config(cfg, child, f"{place}[{index}]", secret=secret)
-    elif isinstance(node, str | int) and not isinstance(node, bool):
+            yield from _in_config(cfg, child, f"{place}[{index}]", inside=inside, secret=secret)
+    elif isinstance(node, str | int) and not isinstance(node, bool) and (secret or inside):
         secret = secret or "oc.env" in str(node)
         try:
             value = str(OmegaConf.select(cfg, place))
         except OmegaConfBaseException:
             return
-        if len(value) >= _SHORTEST and (secret or _LIKE_A_KEY.fullmatch(value)):
-            yield value
+        name = place.rpartition(".")[2]
+        yield from ((name, text) for text in ([value] if secret else _recognised(value)))
 
 
-def _in_environment() -> Iterator[str]:
+def _in_environment() -> Iterator[tuple[str, str]]:
     for name, value in os.environ.items():
         if re.search(r"API_?KEY|TOKEN|SECRET|PASSWORD", name) and len(value) >= _SHORTEST:
-            yield value
+            yield name, value
