@@ -119,16 +119,18 @@ class _Job:
     method: Method
     label: Label
     start: float
+    processor_start: float
 
     @classmethod
     def of(cls, cfg: DictConfig) -> _Job:
         """Build what the config names; nothing is written."""
-        start = time.perf_counter()
+        start, processor_start = time.perf_counter(), time.process_time()
         check_gpu_here(cfg)
         settings, data, method = build(cfg)
         config, digest = resolved(cfg), job_hash(cfg)
         del config["logger"]  # may hold a key of a tracking service
-        return cls(cfg, config, digest, settings, data, method, label_of(cfg), start)
+        label = label_of(cfg)
+        return cls(cfg, config, digest, settings, data, method, label, start, processor_start)
 
     @property
     def directory(self) -> Path:
@@ -163,7 +165,10 @@ class _Job:
             _write_solutions(outcome, found[0], directory)
             figures = _draw(outcome, data, found[0], directory, label) if settings.figures else {}
             log_results(loggers, final_metrics(rows), rows, figures)
-            seconds = time.perf_counter() - self.start
+            seconds = {
+                "seconds": time.perf_counter() - self.start,
+                "processor_seconds": time.process_time() - self.processor_start,
+            }
             write_result(directory, self.config, rows, seconds, label.overrides)
             (directory / FAILURE).unlink(missing_ok=True)
             mark_latest(directory)
@@ -174,14 +179,17 @@ def write_result(
     directory: Path,
     config: dict[str, Any],
     rows: list[dict[str, Any]],
-    seconds: float,
+    seconds: dict[str, float],
     overrides: list[str] | None = None,
 ) -> None:
-    """Write `result.json`, whole or not at all; `overrides` run the job again."""
+    """Write `result.json`, whole or not at all; `overrides` run the job again.
+
+    `seconds` has those of the clock (`seconds`) and of the processor (`processor_seconds`).
+    """
     content = {
         "job_hash": rows[0]["job_hash"],
         "status": "success",
-        "seconds": seconds,
+        **seconds,
         "overrides": overrides,
         "versions": versions(),
         "rows": rows,
