@@ -26,7 +26,7 @@ from benchmarks.section import Section, spread
 from gnnsync.data import SyntheticNetworks
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.priors import GammaAngles
-from gnnsync.learn import GNNSync, Training
+from gnnsync.learn import Training, gnnsync_paper
 
 STEPS = 1000
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -65,7 +65,7 @@ def bare_seconds() -> float:
     """The same maths without Lightning, Hydra or bookkeeping."""
     data = SyntheticNetworks(erdos_renyi, GammaAngles(), p=0.05, eta=0.6)
     training = Training(max_steps=STEPS, patience=STEPS, accelerator="cpu")
-    method = GNNSync(training=training)
+    method = gnnsync_paper(training=training)
     batch = method.prepare(data.graphs, seeds=range(10), trials=2)
     module = method.build(batch)
     optimizer = module.configure_optimizers()

@@ -22,7 +22,7 @@ from benchmarks.section import Section
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.outliers import observe
 from gnnsync.data.priors import GammaAngles
-from gnnsync.learn import GNNSync, Training
+from gnnsync.learn import Training, gnnsync_paper
 from gnnsync.methods import METHODS
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -118,7 +118,7 @@ def _train(graph) -> dict[str, float]:
     steps = 20 if graph.num_nodes <= 100_000 else 5
     training = Training(max_steps=3 * steps, steps_per_epoch=steps, accelerator="cpu")
     start = time.perf_counter()
-    method = GNNSync(training=training)
+    method = gnnsync_paper(training=training)
     batch = method.prepare([graph])
     module = method.build(batch)
     operators = time.perf_counter() - start - features

@@ -27,7 +27,7 @@ from gnnsync.data.measurement import erdos_renyi, random_geometric
 from gnnsync.data.outliers import observe
 from gnnsync.data.priors import GammaAngles
 from gnnsync.graph import MeasurementGraph
-from gnnsync.learn import GNNSync, Training
+from gnnsync.learn import Training, gnnsync_paper
 from gnnsync.learn.losses import CycleLoss, UpsetLoss
 from gnnsync.methods import SpectralRN
 from tests.oracles.textbook import TextbookGNNSync, train
@@ -138,7 +138,7 @@ def our_seconds(
         **options,
     )
     loss = UpsetLoss() if cell.loss == "upset" else CycleLoss()
-    method = GNNSync(loss=loss, training=training)
+    method = gnnsync_paper(loss=loss, training=training)
     batch = method.prepare(graphs, cell.k, seeds=range(replicas), trials=trials)
     module = method.build(batch)
     clock = EpochClock(time.process_time)

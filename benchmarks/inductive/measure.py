@@ -14,7 +14,7 @@ from rich.progress import track
 
 from benchmarks.inductive.cases import Case
 from gnnsync.graph import MeasurementGraph
-from gnnsync.learn import GNNSync
+from gnnsync.learn import gnnsync_paper
 from gnnsync.learn.inductive.batch import collate
 from gnnsync.learn.inductive.method import GNNSyncInductive, stored_network
 from gnnsync.learn.inductive.network import UnrolledPropagation
@@ -55,7 +55,7 @@ class Compared:
         if name in (NETWORK, POLISHED):
             method = GNNSyncInductive(weights=self.weights, polish=name == POLISHED)
         elif name in (UPSET, CYCLE):
-            method = GNNSync(loss=CycleLoss() if name == CYCLE else UpsetLoss())
+            method = gnnsync_paper(loss=CycleLoss() if name == CYCLE else UpsetLoss())
         elif name in (TOLD, UNTRAINED):
             return self._told if name == TOLD else _untrained
         elif name == AUTO:

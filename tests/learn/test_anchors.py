@@ -10,7 +10,7 @@ from gnnsync.errors import DataFileError, GraphError, ParameterError
 from gnnsync.learn import GNNSync, Training, gnnsync_plus
 from gnnsync.learn.anchors import AnchoredLoss, FileAnchors, NoAnchors, ShareAnchors, anchored
 from gnnsync.learn.features import MethodFeatures
-from gnnsync.learn.losses import RobustLoss, UpsetLoss
+from gnnsync.learn.losses import DefaultLoss, RobustLoss, UpsetLoss
 from gnnsync.learn.steps import BeliefSteps, Reweighted
 from gnnsync.methods import SpectralRN
 from gnnsync.metrics import angular_mse
@@ -179,4 +179,4 @@ def test_bad_use_is_told(tmp_path):
 def test_no_anchors_change_nothing(make_graph):
     graph = make_graph(1)
     assert NoAnchors()(graph, 1) is None
-    assert isinstance(GNNSync().build(GNNSync().prepare([graph])).loss, UpsetLoss)
+    assert isinstance(GNNSync().build(GNNSync().prepare([graph])).loss, DefaultLoss)

@@ -1,18 +1,18 @@
 import numpy as np
 import pytest
-import torch
 from hydra import compose, initialize_config_dir
 
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.outliers import observe
 from gnnsync.experiments.config.building import build
 from gnnsync.experiments.paths import conf_dir
-from gnnsync.learn import GNNSync, Training, gnnsync_plus
-from gnnsync.learn.callbacks import ReplicaStopping
+from gnnsync.learn import Training, gnnsync_paper, gnnsync_plus
+from gnnsync.learn.features import MethodFeatures
 from gnnsync.learn.steps import BeliefSteps
-from gnnsync.learn.training.trainer import as_list
+from gnnsync.methods import SpectralRN
 from gnnsync.metrics import angular_mse
 from gnnsync.solve import find_method
+from tests.learn.same_method import assert_same_method
 
 
 def network(eta, k=1, noise=0.0, n=60, p=0.4, seed=0):
@@ -36,7 +36,7 @@ def test_exact_inliers_give_nearly_exact_angles(eta, k):
 
 def test_far_better_than_the_published_model():
     graph = network(0.6, noise=0.05)
-    plain = GNNSync(training=Training(max_steps=60, accelerator="cpu"))(graph)
+    plain = gnnsync_paper(training=Training(max_steps=60, accelerator="cpu"))(graph)
     errors = [angular_mse(s.angles, graph.angles) for s in (short()(graph), plain)]
     assert errors[0] < 0.5 * errors[1]
 
@@ -44,7 +44,7 @@ def test_far_better_than_the_published_model():
 def test_belief_steps_do_without_robust_features():
     """From spectral features the published model is stuck; message passing is not."""
     graph = network(0.6, noise=0.05)
-    start = GNNSync().features
+    start = MethodFeatures(SpectralRN())
     solution = short(features=start, steps=BeliefSteps)(graph)
     assert angular_mse(solution.angles, graph.angles) < 0.3 * angular_mse(
         start(graph, 1, 0), graph.angles
@@ -52,27 +52,7 @@ def test_belief_steps_do_without_robust_features():
 
 
 def test_the_config_says_what_the_code_says():
-    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        cfg = compose("config", overrides=["method=gnnsync_plus"])
-    configured, coded = build(cfg)[2], find_method("gnnsync_plus")
-    assert configured.features == coded.features
-    assert configured.spread == coded.spread
-    one, other = (method.trainer.keywords for method in (configured, coded))
-    assert one["max_steps"] == other["max_steps"] == 200
-    patience = [
-        c.patience
-        for method in (configured, coded)
-        for c in as_list(method.callbacks)
-        if isinstance(c, ReplicaStopping)
-    ]
-    assert patience == [50, 50]
-    assert repr(configured.loss) == repr(coded.loss)
-    for part, sizes in (("encoder", (2, 1, 1)), ("steps", (2,))):
-        one, other = (getattr(method, part)(*sizes) for method in (configured, coded))
-        assert repr(one) == repr(other)
-        assert [p.shape for p in one.parameters()] == [p.shape for p in other.parameters()]
-    parameter = [torch.nn.Parameter(torch.zeros(1))]
-    assert configured.optimizer(parameter).defaults == coded.optimizer(parameter).defaults
+    assert_same_method(["method=gnnsync_plus"], find_method("gnnsync_plus"))
 
 
 def test_its_parts_can_be_chosen():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 import torch
@@ -12,25 +10,19 @@ from gnnsync.data import SyntheticNetworks
 from gnnsync.data.measurement import erdos_renyi
 from gnnsync.data.priors import GammaAngles, UniformAngles
 from gnnsync.errors import ParameterError
-from gnnsync.learn import GNNSync
+from gnnsync.learn import GNNSync, gnnsync_paper
+from gnnsync.learn.encoders import Connection
 from gnnsync.learn.features import DegreeFeatures
-from gnnsync.learn.head import AngleHead, ResidualHead
-from gnnsync.learn.separation import separated
-from gnnsync.learn.steps import NoSteps, Reweighted
+from gnnsync.learn.head import AngleHead, PhaseHead, ResidualHead
+from gnnsync.learn.separation import separated, separated_once
+from gnnsync.learn.steps import NoSteps
 from gnnsync.learn.training.options import Training
 from gnnsync.metrics import angular_mse, set_agreement
 
 
 def started(**changes):
-    """The network of `experiment=start/several_sets` with fewer optimizer steps."""
-    parts = {
-        "correction": 1.0,
-        "separation": 300,
-        "steps": partial(Reweighted, count=5),
-        "optimizer": partial(torch.optim.Adam, lr=0.03),
-        "training": Training(max_steps=40, patience=40),
-    }
-    return GNNSync(**(parts | changes))
+    """The default network with fewer optimizer steps."""
+    return GNNSync(**({"training": Training(max_steps=40, patience=40)} | changes))
 
 
 def graphs(**changes):
@@ -72,8 +64,19 @@ def test_one_set_and_other_features_are_not_separated():
     networks = graphs()[:1]
     batch = started().prepare(networks, 1)
     assert batch.features is batch.estimate
-    batch = started(features=DegreeFeatures(), correction=None).prepare(networks, 2)
+    batch = started(features=DegreeFeatures()).prepare(networks, 2)
     assert batch.features is batch.estimate
+
+
+def test_trials_that_start_alike_are_separated_once_and_others_are_not():
+    networks = graphs(k=2, eta=0.1)
+    batch = started(separation=0).prepare(networks, 2, seeds=range(4), trials=2)
+    start = batch.features
+    np.testing.assert_allclose(
+        separated_once(start, batch, 5), separated(start, batch, 5), atol=1e-5
+    )
+    other = start + torch.arange(4.0)[:, None, None]
+    np.testing.assert_array_equal(separated_once(other, batch, 5), separated(other, batch, 5))
 
 
 def test_separation_turns_with_the_angles():
@@ -85,9 +88,9 @@ def test_separation_turns_with_the_angles():
     np.testing.assert_allclose(np.exp(1j * (turned - once).numpy()), np.exp(1j), atol=1e-6)
 
 
-def test_the_default_is_the_head_of_the_encoder_and_features_as_they_are():
+def test_the_paper_has_the_head_of_the_encoder_and_features_as_they_are():
     networks = graphs(k=2)[:1]
-    method = GNNSync()
+    method = gnnsync_paper()
     batch = method.prepare(networks, 2)
     assert batch.features is batch.estimate
     assert isinstance(method.build(batch).head, AngleHead)
@@ -100,6 +103,14 @@ def test_bad_values_are_refused(name, value):
         GNNSync(**{name: value})
 
 
-def test_features_that_are_no_angles_cannot_be_corrected():
-    with pytest.raises(ParameterError, match="correction = 1"):
-        GNNSync(features=DegreeFeatures(), correction=1.0)
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"features": DegreeFeatures()}, AngleHead),
+        ({"encoder": Connection}, PhaseHead),
+        ({"correction": None}, AngleHead),
+        ({}, ResidualHead),
+    ],
+)
+def test_only_angles_are_corrected_and_only_where_the_encoder_has_no_head_of_its_own(changes, kind):
+    assert type(started(**changes).build(graphs()[:1]).head) is kind

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gnnsync.errors import CheckpointError
     from gnnsync.learn.inductive.method import GNNSyncInductive
     from gnnsync.learn.method import Fitted, GNNSync
+    from gnnsync.learn.paper import gnnsync_paper
     from gnnsync.learn.plus import gnnsync_plus
     from gnnsync.learn.training import Run, Training
 
@@ -23,6 +24,7 @@ __all__ = [
     "GNNSyncInductive",
     "Run",
     "Training",
+    "gnnsync_paper",
     "gnnsync_plus",
 ]
 
@@ -33,6 +35,7 @@ _HOMES = {
     "GNNSyncInductive": "gnnsync.learn.inductive.method",
     "Run": "gnnsync.learn.training",
     "Training": "gnnsync.learn.training",
+    "gnnsync_paper": "gnnsync.learn.paper",
     "gnnsync_plus": "gnnsync.learn.plus",
 }
 

@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,16 +21,17 @@ from gnnsync.learn.anchors import AnchoredLoss, Anchors, NoAnchors, anchored, kn
 from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.callbacks import History, ReplicaStopping
 from gnnsync.learn.callbacks.base import find_callback
+from gnnsync.learn.defaults import default_optimizer, five_steps
 from gnnsync.learn.encoders import DIMPA, with_batch
 from gnnsync.learn.encoders.base import Encoder
 from gnnsync.learn.features import Features, MethodFeatures, replica_features
 from gnnsync.learn.head import AngleHead, Head, ResidualHead
-from gnnsync.learn.losses import Calibrated, UpsetLoss
+from gnnsync.learn.losses import Calibrated, DefaultLoss
 from gnnsync.learn.module import OptimizerFactory, SchedulerFactory, SyncModule
 from gnnsync.learn.progress import ReplicaProgress, Status
 from gnnsync.learn.replicas import prepare_replicas
-from gnnsync.learn.separation import separated
-from gnnsync.learn.steps import ProjectedGradient, Steps
+from gnnsync.learn.separation import separated_once
+from gnnsync.learn.steps import Steps
 from gnnsync.learn.training.checkpoint import load_parameters, matching_parameters
 from gnnsync.learn.training.loading import ReplicaDataModule
 from gnnsync.learn.training.options import Run, Training
@@ -58,11 +58,6 @@ log = logging.getLogger(__name__)
 _COSTS = {"features": 1.0, "training": 20.0}
 
 
-def default_optimizer() -> OptimizerFactory:
-    """SGD with the paper's learning rate and weight decay."""
-    return partial(torch.optim.SGD, lr=0.005, weight_decay=5e-4, fused=True)
-
-
 @dataclass(frozen=True)
 class Fitted:
     """R trained replicas: their answers and how they were reached.
@@ -85,6 +80,8 @@ class Fitted:
 class GNNSync:
     """Directed GNN, angle head and unrolled steps, trained on the graph it is to solve.
 
+    The defaults are those of `protocol=repaired`; `gnnsync_paper` has those of the paper.
+
     The parts are factories, called with the sizes that the graph and k dictate: `encoder(replicas,
     in_features, groups)`, `steps(replicas)`, `optimizer(parameters)`, `scheduler(optimizer)`, and
     `trainer(**options)`, which gets callbacks, loggers and folder when a run starts.
@@ -99,7 +96,9 @@ class GNNSync:
         training: sets the four fields `trainer` to `eval_every` at once, see `Training`.
         spread: size of the head's scores before training (see `calibrate` of `AngleHead` and
             `PhaseHead`); None leaves them as they were drawn.
-        correction: largest correction of the features by a `ResidualHead`, in radians; None: none.
+        correction: largest correction of the features by a `ResidualHead`, in radians. If it is
+            None, the features are no angles, or the encoder has a head of another kind than
+            `AngleHead`, the encoder's head gives the angles.
         separation: annealed steps that separate k > 1 sets of angular features, see `separated`.
         anchors: angles that are known beforehand. They enter the features and, with
             `anchor_weight`, the loss, and fix the rotation of the answer.
@@ -114,13 +113,13 @@ class GNNSync:
 
     features: Features = field(default_factory=lambda: MethodFeatures(SpectralRN()))
     encoder: Callable[..., Encoder] = DIMPA
-    steps: Callable[..., Steps] = ProjectedGradient
-    loss: nn.Module = field(default_factory=UpsetLoss)
+    steps: Callable[..., Steps] = five_steps
+    loss: nn.Module = field(default_factory=DefaultLoss)
     optimizer: OptimizerFactory = field(default_factory=default_optimizer)
     training: InitVar[Training | None] = None
     spread: float | None = 0.25
-    correction: float | None = None
-    separation: int = 0
+    correction: float | None = 1.0
+    separation: int = 300
     anchors: Anchors = field(default_factory=NoAnchors)
     anchor_weight: float = 1.0
     scheduler: SchedulerFactory | None = None
@@ -146,11 +145,9 @@ class GNNSync:
         check_trainer(self.trainer)
         as_list(self.callbacks)
         # Built once at size one, so that a bad parameter is refused before any work.
-        encoder = _try("encoder", self.encoder, 1, 1, 1)
+        _try("encoder", self.encoder, 1, 1, 1)
         if self.correction is not None:
             check_real("correction", self.correction, 0, open_low=True)
-            if not (self._angular and isinstance(encoder.head(1, 1), AngleHead)):
-                raise ParameterError("correction", self.correction, "null: no angles to correct")
         _try("steps", self.steps, 1)
         optimizer = _try("optimizer", self.optimizer, [nn.Parameter(torch.zeros(1))])
         if self.scheduler is not None:
@@ -233,7 +230,7 @@ class GNNSync:
                 features = torch.tensor(np.stack([anchored(*pair) for pair in pairs]), dtype=dtype)
         batch.estimate = features
         if k > 1 and self.separation and self._angular:
-            features = separated(features, batch, self.separation)
+            features = separated_once(features, batch, self.separation)
         batch.features = features
         return batch
 
@@ -285,8 +282,9 @@ class GNNSync:
         )
 
     def _head(self, encoder: Encoder, batch: ReplicaBatch) -> Head:
-        if self.correction is None:
-            return encoder.head(batch.replicas, batch.k)
+        own = encoder.head(batch.replicas, batch.k)
+        if self.correction is None or not self._angular or not isinstance(own, AngleHead):
+            return own
         return ResidualHead(batch.replicas, batch.k, encoder.embedding, self.correction)
 
     def _fit(

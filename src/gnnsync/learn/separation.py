@@ -32,3 +32,13 @@ def separated(angles: Tensor, batch: ReplicaBatch, count: int) -> Tensor:
     )
     found: Tensor = steps.to(angles.dtype)(angles, batch)
     return found
+
+
+def separated_once(angles: Tensor, batch: ReplicaBatch, count: int) -> Tensor:
+    """The same, computed once for the trials on a graph that start from the same angles."""
+    by_graph = angles.unflatten(0, (batch.num_graphs, batch.trials))
+    first = by_graph[:, :1]
+    if batch.trials == 1 or batch.known is not None or not (by_graph == first).all():
+        return separated(angles, batch, count)
+    alone = ReplicaBatch(batch.graphs, 1, batch.dtype, k=batch.k)
+    return separated(first.squeeze(1), alone, count).repeat_interleave(batch.trials, 0)

@@ -41,8 +41,8 @@ class Training:
         options: further arguments of `pytorch_lightning.Trainer`.
     """
 
-    max_steps: int = 1000
-    patience: int = 200
+    max_steps: int = 200
+    patience: int = 50
     eval_every: int = 10
     steps_per_epoch: int = 50
     accelerator: str = "auto"
