@@ -40,18 +40,36 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--launchers", nargs="+", default=list(LAUNCHERS), choices=LAUNCHERS)
     given = parser.parse_args(arguments)
-    tally = attack(given.launchers, given.count, random.Random(given.seed))
-    print(
-        f"{tally['kills']} kills, {tally['full disks']} full disks, {tally['jumps']} jumps of the "
-        f"clock in {tally['sweeps']} sweeps: {tally['bad']} with rows lost, doubled or different; "
-        f"{tally['orphans']} processes left behind, {tally['tracebacks']} tracebacks"
-    )
-    sys.exit(bool(tally["bad"] or tally["orphans"] or tally["tracebacks"]))
+    tallies = attack(given.launchers, given.count, random.Random(given.seed))
+    print(table(tallies))
+    total = sum(tallies.values(), Counter())
+    sys.exit(any(total[name] for name in FAULTS))
 
 
-def attack(launchers: list[str], count: int, chance: random.Random) -> Counter[str]:
+# What is counted of the sweeps of one launcher; a fault is one that must not be.
+_DONE = ("sweeps", "kills", "full disks", "jumps of the clock")
+FAULTS = (
+    *("rows lost, doubled or different", "processes left behind"),
+    *("sweeps that do not end", "tracebacks"),
+)
+
+# Launcher and number of drivers: what was done to its sweeps, and what came of it.
+Tallies = dict[tuple[str, int], "Counter[str]"]
+
+
+def table(tallies: Tallies) -> str:
+    """All tallies and their sum, as a table in Markdown."""
+    columns = (*_DONE, *FAULTS)
+    lines = [["launcher", "drivers", *columns], ["---"] * (2 + len(columns))]
+    lines += [[name, f"{n}", *(f"{t[c]}" for c in columns)] for (name, n), t in tallies.items()]
+    total = sum(tallies.values(), Counter())
+    lines += [["all", "", *(f"{total[column]}" for column in columns)]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def attack(launchers: list[str], count: int, chance: random.Random) -> Tallies:
     """Disturb one sweep after the other until there were `count` kills."""
-    tally: Counter[str] = Counter()
+    tallies: Tallies = {(name, drivers): Counter() for name in launchers for drivers in (1, 2)}
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
         whole = place / "whole"
@@ -59,25 +77,24 @@ def attack(launchers: list[str], count: int, chance: random.Random) -> Counter[s
         expected = rows(whole)
         if (clock := compiled_clock(place)) is None:
             print("no C compiler: the clock does not jump")
-        for launcher, drivers in cycle((name, n) for name in launchers for n in (1, 2)):
-            if tally["kills"] >= count:
-                return tally
-            folder = place / f"round{tally['sweeps']}"
+        left = count
+        for number, ((launcher, drivers), tally) in enumerate(cycle(tallies.items())):
+            if left <= 0:
+                break
+            folder = place / f"round{number}"
             with small_disk(folder, _MEGABYTES) as disk:
-                if disk is None and not tally["sweeps"]:
+                if disk is None and not number:
                     print("mounting a small disk is not allowed: no disk is filled")
                 attacked = _Round(folder, launcher, chance, disk, clock)
-                attacked.disturb(drivers, count - tally["kills"])
+                attacked.disturb(drivers, left)
                 wrong = fault(folder, expected)
-            tally += attacked.tally
-            tally["sweeps"] += 1
-            tally["bad"] += bool(wrong)
-            print(
-                f"{launcher}, drivers: {drivers}: {wrong or 'same rows'}; {tally['kills']} kills, "
-                f"{tally['full disks']} full disks, {tally['orphans']} left behind so far",
-                flush=True,
-            )
-    raise AssertionError("cycle ends never")
+            left -= attacked.tally["kills"]
+            attacked.tally["sweeps"] = 1
+            attacked.tally["rows lost, doubled or different"] += bool(wrong)
+            tally.update(attacked.tally)
+            told = ", ".join(f"{attacked.tally[name]} {name}" for name in (*_DONE, *FAULTS))
+            print(f"{launcher}, {drivers} drivers: {wrong or 'same rows'}; {told}", flush=True)
+    return tallies
 
 
 class _Round:
@@ -111,9 +128,17 @@ class _Round:
             move_times(self.folder, self.chance)
             if self.chance.random() < 0.5:  # otherwise the next start meets what is left
                 self._count_orphans(old)
-        finish(last := self._start())
+        last = self._start()
+        try:
+            finish(last)
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            self._report(f"the last start has not succeeded: {error}")
+            last.kill(whole_group=True)
         self._count_orphans([*old, last])
-        self.tally["tracebacks"] += self.log.read_text(errors="replace").count("Traceback")
+        told = self.log.read_text(errors="replace")
+        if found := told.count("Traceback"):
+            self.tally["tracebacks"] += found
+            print(told[told.index("Traceback") :][:4000], flush=True)
 
     def _start(self) -> Run:
         self._jump()
@@ -145,19 +170,22 @@ class _Round:
             try:
                 run.wait(_ENDING)
             except subprocess.TimeoutExpired:
-                self.tally["bad"] += 1
-                print(f"{self.launcher}: the sweep does not end on a full disk", flush=True)
+                self._report("the sweep does not end on a full disk")
                 run.kill(whole_group=True)
         disk.clear()
+
+    def _report(self, failure: str) -> None:
+        self.tally["sweeps that do not end"] += 1
+        print(f"{self.launcher}: {failure}", flush=True)
 
     def _jump(self) -> None:
         if self.clock is not None:
             self.clock.jump(self.chance)
-            self.tally["jumps"] += 1
+            self.tally["jumps of the clock"] += 1
 
     def _count_orphans(self, runs: list[Run]) -> None:
         for process in orphans(runs):
             print(f"left behind: {' '.join(process.cmdline())[:200]}", flush=True)
-            self.tally["orphans"] += 1
+            self.tally["processes left behind"] += 1
             process.kill()
         runs.clear()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,8 @@ class Run:
 
     def kill(self, whole_group: bool) -> None:
         """SIGKILL of the driver alone, or of its process group."""
-        (os.killpg if whole_group else os.kill)(self.process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it has ended
+            (os.killpg if whole_group else os.kill)(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.ended_at = time.monotonic()
 

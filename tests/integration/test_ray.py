@@ -13,7 +13,9 @@ from unittest import mock
 
 import hydra
 import pytest
+from omegaconf import OmegaConf
 
+from gnnsync.errors import ConfigError
 from gnnsync.experiments.paths import conf_dir
 from tests.integration.rendezvous import notes, where
 
@@ -21,23 +23,25 @@ from tests.integration.rendezvous import notes, where
 os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
 ray = pytest.importorskip("ray")
 pytest.importorskip("hydra_plugins.hydra_ray_launcher")
+from hydra_plugins.hydra_gnnsync.ray_launcher import check_resources  # noqa: E402
 
 RAY = str(Path(sys.executable).parent / "ray")
 SMALL = ["data.n=30", "data.p=0.4", "data.seeds=[10]", "trials=1", "figures=false", "logger=none"]
 ROOT = Path(__file__).resolve().parents[2]
+GNNSYNC = [sys.executable, "-m", "gnnsync.cli", "run", "-m"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"}
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """A cluster of one node that any number of drivers may connect to."""
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"}
     port = 20000 + os.getpid() % 10000
     head = ["start", "--head", f"--port={port}", "--num-gpus=4", "--num-cpus=8"]
     quiet = ["--include-dashboard=false", "--disable-usage-stats", "--block"]
     log = (tmp_path_factory.mktemp("ray") / "head.log").open("w+")
     cluster = subprocess.Popen(
         [RAY, *head, *quiet, "--object-store-memory=100000000"],
-        env=environment,
+        env=ENVIRONMENT,
         stdout=log,
         stderr=subprocess.STDOUT,
         start_new_session=True,
@@ -50,9 +54,9 @@ def address(tmp_path_factory):
     cluster.wait(timeout=60)
 
 
-def _wait_for(process: subprocess.Popen, log: Path) -> None:
+def _wait_for(process: subprocess.Popen, log: Path, words: str = "Ray runtime started") -> None:
     end = time.monotonic() + 120
-    while "Ray runtime started" not in log.read_text():
+    while words not in log.read_text():
         assert process.poll() is None, log.read_text()
         assert time.monotonic() < end, log.read_text()
         time.sleep(0.2)
@@ -109,25 +113,56 @@ def test_a_job_that_dies_costs_only_itself_and_runs_on_the_next_start(address, t
     assert len(list(tmp_path.rglob("result.json"))) == 2
 
 
-def test_a_cluster_that_cannot_hold_a_job_is_refused(address, tmp_path):
+def test_a_cluster_that_may_grow_is_waited_for(address, tmp_path):
+    """It has eight CPUs; a node with nine joins it once the sweep has said that it waits."""
     sweep = [
         *SMALL,
-        f"output_dir={tmp_path}",
-        "hydra/launcher=ray",
+        *(f"output_dir={tmp_path / 'outputs'}", "sweep=study", "hydra/launcher=ray"),
         f"hydra.launcher.ray.init.address={address}",
-        "hydra.launcher.ray.remote.num_cpus=9",
-        "method=trivial",
-        "seed=1,2",
+        *("hydra.launcher.ray.remote.num_cpus=9", "method=trivial", "seed=1,2"),
     ]
-    told = gnnsync(sweep, code=2)
-    assert "a job needs 9 CPU, and no node of the Ray cluster has more than 8" in told
-    assert "Traceback" not in told
+    told = (tmp_path / "told").open("w+")
+    waiting = subprocess.Popen(
+        [*GNNSYNC, *sweep], env=ENVIRONMENT, stderr=told, stdout=subprocess.DEVNULL
+    )
+    _wait_for(waiting, Path(told.name), "waiting for")
+    node = subprocess.Popen(
+        [RAY, "start", f"--address={address}", "--num-cpus=9", "--block"],
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        assert waiting.wait(timeout=300) == 0
+    finally:
+        node.terminate()
+        node.wait(timeout=60)
+    line = (
+        "gnnsync: a job needs 9 CPU, and no node of the Ray cluster has more than 8: waiting for "
+        "one that joins (Ctrl-C ends the sweep)\n"
+    )
+    text = Path(told.name).read_text()
+    assert text.count(line) == 1
+    assert "Traceback" not in text
+    assert len(list(tmp_path.rglob("result.json"))) == 2
+
+
+def test_a_ray_of_this_machine_alone_is_not_waited_for(address, caplog):
+    ray.init(address=address, ignore_reinit_error=True)
+    needed = OmegaConf.create({"num_gpus": 5})
+    with pytest.raises(ConfigError, match=r"needs 5 GPU, and no node .* has more than 4"):
+        check_resources(needed, here=True)
+    check_resources(OmegaConf.create({"num_gpus": 4, "num_cpus": 8}), here=True)
+    assert "waiting" not in caplog.text
+    check_resources(needed, here=False)
+    assert "waiting for one that joins" in caplog.text
 
 
 def gnnsync(overrides: list[str], code: int) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "gnnsync.cli", "run", "-m", *overrides],
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"},
+        [*GNNSYNC, *overrides],
+        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         timeout=500,

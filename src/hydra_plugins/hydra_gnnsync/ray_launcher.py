@@ -11,6 +11,7 @@ from hydra.core.singleton import Singleton
 from hydra.core.utils import JobReturn, configure_log, filter_overrides, setup_globals
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from gnnsync.errors import ConfigError
 from gnnsync.experiments.guard import guard_children
 from gnnsync.experiments.signals import kept_handlers
 from hydra_plugins.hydra_gnnsync.launcher import ClusterLauncher, died
@@ -46,7 +47,7 @@ class RayLauncher(ClusterLauncher):
             guard_children()
         with kept_handlers():  # Ray sets its own for SIGTERM
             start_ray(self.ray.init)
-        _check_resources(self.ray.remote)
+        check_resources(self.ray.remote, here=self.ray.init.address == "local")
         tasks = []
         for number, overrides in enumerate(job_overrides, initial_job_idx):
             log.debug("#%d : %s", number, " ".join(filter_overrides(overrides)))
@@ -73,19 +74,29 @@ def _check_address(address: str | None) -> None:
             raise ConnectionError(f"no Ray cluster at {address} ({error})") from None
 
 
-def _check_resources(remote: DictConfig) -> None:
-    """Refuse jobs that no node of the cluster can hold, which would wait for ever."""
+def check_resources(remote: DictConfig, *, here: bool) -> None:
+    """Say what no node of the cluster can hold; refuse it where no node will ever join.
+
+    Args:
+        remote: what a job needs.
+        here: whether Ray was started on this machine alone. Any other cluster may grow: by nodes
+            that it starts itself as soon as a job waits for them, or that somebody adds.
+    """
     import ray  # an extra, and slow to load
 
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     for key, resource in (("num_gpus", "GPU"), ("num_cpus", "CPU")):
         needed = remote.get(key) or 0
         largest = max((node.get(resource, 0) for node in nodes), default=0)
-        if needed > largest:
-            raise RuntimeError(
-                f"a job needs {needed:g} {resource}, and no node of the Ray cluster has more than "
-                f"{largest:g}"
-            )
+        if needed <= largest:
+            continue
+        told = (
+            f"a job needs {needed:g} {resource}, and no node of the Ray cluster has more than "
+            f"{largest:g}"
+        )
+        if here:
+            raise ConfigError(told)
+        log.warning("gnnsync: %s: waiting for one that joins (Ctrl-C ends the sweep)", told)
 
 
 def _results(tasks: list[Any]) -> Iterator[JobReturn]:

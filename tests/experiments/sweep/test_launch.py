@@ -93,7 +93,12 @@ def test_a_machine_without_a_gpu_is_refused(overrides, found, refused, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("name", "here"), [("basic", True), ("joblib", True), ("ray", False), ("slurm", False)]
+    ("name", "here"),
+    [("basic", True), ("joblib", True), ("ray", True), ("ray_gpu", False), ("slurm", False)],
 )
 def test_where_jobs_run(name, here):
     assert runs_here(launcher(name)) == here
+
+
+def test_a_ray_that_is_joined_runs_jobs_elsewhere():
+    assert not runs_here(launcher("ray", "hydra.launcher.ray.init.address=auto"))

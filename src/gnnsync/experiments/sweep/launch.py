@@ -76,8 +76,9 @@ def check_launcher(cfg: DictConfig) -> None:
 
 
 def runs_here(cfg: DictConfig) -> bool:
-    """Whether the launcher runs jobs on this machine, and lets them see all of its devices."""
-    return str(cfg.hydra.runtime.choices.get("hydra/launcher", "")) in ("basic", "joblib")
+    """Whether the launcher runs jobs on this machine, so that they have no device but its own."""
+    name = str(cfg.hydra.runtime.choices.get("hydra/launcher", ""))
+    return name in ("basic", "joblib") or (name == "ray" and _starts_ray(cfg))
 
 
 def batch_size(cfg: DictConfig) -> int | None:
@@ -96,15 +97,19 @@ def _check_local_gpus(cfg: DictConfig) -> None:
 
     A cluster is asked when it is connected.
     """
-    options = cfg.hydra.launcher.ray.init
-    if options.get("address") not in (None, "local"):
+    if not _starts_ray(cfg):
         return
-    stated = options.get("num_gpus")
+    stated = cfg.hydra.launcher.ray.init.get("num_gpus")
     if (gpu_count() if stated is None else stated) < cfg.gpus_per_job:
         raise ConfigError(
             "hydra/launcher = ray_gpu: this machine has no GPU, so no job could ever start: use "
             "hydra/launcher=ray, or a cluster with GPUs (hydra.launcher.ray.init.address=HOST:PORT)"
         )
+
+
+def _starts_ray(cfg: DictConfig) -> bool:
+    """Whether the launcher starts a Ray of its own on this machine; otherwise it joins one."""
+    return cfg.hydra.launcher.ray.init.get("address") in (None, "local")
 
 
 def cap_threads(threads: int) -> None:
