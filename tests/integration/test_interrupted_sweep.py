@@ -115,6 +115,7 @@ def test_two_sweeps_in_one_folder_share_the_work(tmp_path):
     assert "waiting for 1 job that another sweep is running" in finish(second)
     assert len(list(notes.glob("*.run.*"))) == 6, "no job ran twice"
     assert len(rows(shared)) == 6
+    assert len((shared / "probes" / "rows.csv").read_text().splitlines()) == 1 + 6
 
 
 def test_a_worker_that_dies_costs_only_its_own_job(tmp_path):

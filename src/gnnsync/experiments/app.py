@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -19,6 +20,8 @@ log = logging.getLogger(__name__)
 
 # What a job returns if another sweep is running it.
 HELD = "held"
+# Seconds between two looks at such a job.
+_PAUSE = 1.0
 
 # `conf/hydra/launcher/` changes defaults of launchers under their own names, which Hydra reports at
 # every composition; workers, which compose as well, import this module.
@@ -36,7 +39,9 @@ def task(cfg: DictConfig) -> float | str | None:
     from gnnsync.experiments.sweep.presets import refuse_sweep_without_m
 
     if HydraConfig.get().mode == RunMode.MULTIRUN:
-        return _sweep_task(cfg)
+        while (value := _sweep_task(cfg)) == HELD and not _waits_for_others():
+            time.sleep(_PAUSE)
+        return value
     try:
         refuse_sweep_without_m(cfg)
         return _mean_mse(run_job(cfg))
@@ -53,6 +58,11 @@ def task(cfg: DictConfig) -> float | str | None:
             raise
         print(text, end="", file=sys.stderr)
         raise SystemExit(FAILED) from None
+
+
+def _waits_for_others() -> bool:
+    """Whether the sweeper waits for jobs that other sweeps run; others need a value of each job."""
+    return str(HydraConfig.get().sweeper._target_).endswith(".GnnsyncSweeper")
 
 
 def _sweep_task(cfg: DictConfig) -> float | str | None:

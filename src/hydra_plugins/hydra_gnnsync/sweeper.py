@@ -55,6 +55,8 @@ class GnnsyncSweeper(CheckedSweeper):
 class SearchSweeper(CheckedSweeper):
     """hydra-optuna-sweeper, with the checks, the summary and the exit code of `GnnsyncSweeper`.
 
+    `n_trials` is the total of a search, also of one that is started again with a storage.
+
     Args:
         parameters: those of hydra-optuna-sweeper.
     """
@@ -74,11 +76,15 @@ class SearchSweeper(CheckedSweeper):
         def search(config: DictConfig, further: list[str]) -> None:
             # Optuna is an extra, and slow to load.
             from hydra_plugins.hydra_optuna_sweeper.optuna_sweeper import OptunaSweeper
+            from optuna.samplers import BaseSampler
 
             # Hydra 1.4 leaves objects within a plugin's config to the plugin.
             sampler = self.parameters["sampler"]
             made = instantiate(sampler) if OmegaConf.is_config(sampler) else sampler
-            optuna = OptunaSweeper(**{**self.parameters, "sampler": made})
+            if (finished := _finished(self.parameters)) and isinstance(made, BaseSampler):
+                made.reseed_rng()  # with its seed it would propose the first trials once more
+            left = max(int(self.parameters["n_trials"]) - finished, 0)
+            optuna = OptunaSweeper(**{**self.parameters, "sampler": made, "n_trials": left})
             optuna.setup(
                 hydra_context=self.hydra_context,
                 task_function=self.task_function,
@@ -88,3 +94,16 @@ class SearchSweeper(CheckedSweeper):
 
         if not run_search(search, self.config):
             raise SystemExit(FAILED)
+
+
+def _finished(parameters: dict[str, Any]) -> int:
+    """The trials that the storage of a search, if it has one, has finished before."""
+    storage, name = parameters.get("storage"), parameters.get("study_name")
+    if not isinstance(storage, str) or name is None:
+        return 0
+    import optuna  # as above
+
+    if name not in [study.study_name for study in optuna.get_all_study_summaries(storage)]:
+        return 0
+    study = optuna.load_study(study_name=name, storage=storage)
+    return len(study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)))

@@ -53,7 +53,10 @@ def test_names_are_bounded_and_safe():
 
 def test_where_a_job_writes_and_how_it_is_watched_is_no_part_of_its_hash():
     aside = ["output_dir=out", "sweep=x", "print_config=true", "threads=2", "logger=none"]
+    aside += ["hydra/launcher=joblib", "resume=true", "checkpoint_every=7", "figures=false"]
     assert job_hash(config(*aside)) == job_hash(config())
+    for computed in ("data.n=30", "data.seeds=[1]", "seed=1", "trials=1", "method=gpm"):
+        assert job_hash(config(computed)) != job_hash(config())
 
 
 @pytest.mark.parametrize(
