@@ -14,7 +14,7 @@ def test_straight_paths_give_the_points():
 
 
 def test_the_iteration_for_large_networks_gives_the_same_as_the_dense_solver():
-    network = disc_network(320, 12.0)
+    network = disc_network(320, 16.0)
     found = scaled_paths(network)
     middle = np.eye(320) - 1.0 / 320
     inner = -0.5 * middle @ path_lengths(network) ** 2 @ middle
