@@ -11,6 +11,7 @@ import numpy as np
 
 from gnnsync.distance_network import DistanceNetwork
 from gnnsync.errors import GraphError, ParameterError, printable
+from gnnsync.io.distances.anchor_conflicts import warn_of_conflicts
 from gnnsync.io.distances.schema import ANCHORS
 from gnnsync.io.input.source import Source
 from gnnsync.io.objects import array_of, titles_of
@@ -30,6 +31,8 @@ def with_anchors(
     keep_names: bool = False,
 ) -> DistanceNetwork:
     """The network with these anchors in place of its own; None leaves it as it is.
+
+    A warning names two anchors that are farther apart than the distances between them allow.
 
     Args:
         network: the distances.
@@ -61,7 +64,10 @@ def with_anchors(
             raise where(f"anchors {other} and {shown} are at one place: correct one of them", line)
         place[i] = spot
     known = np.array(list(place.values())).reshape(-1, 2)
-    return network.replace(anchors=np.array(list(place), dtype=np.int64), anchor_positions=known)
+    numbers = np.array(list(place), dtype=np.int64)
+    held = network.replace(anchors=numbers, anchor_positions=known)
+    warn_of_conflicts(held)
+    return held
 
 
 def _rows(anchors: Any, encoding: str | None, keep_names: bool) -> tuple[Any, list[Any]]:
