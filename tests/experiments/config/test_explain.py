@@ -60,6 +60,8 @@ def test_an_error_of_ours_stays_as_it_is():
         ("data.p.q", "data.p.q: no such key; (+data.p.q=VALUE adds a new one)"),
         ("patience", "patience: no such key; did you mean callbacks.stopping.patience?"),
         ("encoder.width", "did you mean model.encoder.width?"),
+        ("data.angles.shape", "data.angles.shape: refers to another key; set prior.shape=1"),
+        ("method.loss.no", "method.loss.no: no such key"),
     ],
 )
 def test_a_key_below_an_unknown_one_names_the_nearest(key, message):

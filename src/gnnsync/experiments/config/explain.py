@@ -118,7 +118,23 @@ def _unknown_key(key: str, overrides: list[str], groups: Groups) -> str:
         cfg = compose("config", overrides=_choices(parsed, key))
     except (HydraException, OmegaConfBaseException):
         return f"{key}: no such key"
+    place = _referred(key, cfg)
+    if place is not None and OmegaConf.select(cfg, place) is not None:
+        return f"{key}: refers to another key; set {place}={value}"
     return _nearest_key(key, cfg)
+
+
+def _referred(key: str, cfg: DictConfig) -> str | None:
+    """The key that a dotted key stands for, where one of its words is a reference `${...}`."""
+    node, words = OmegaConf.to_container(cfg, resolve=False), key.split(".")
+    for number, word in enumerate(words):
+        if not isinstance(node, dict) or word not in node:
+            return None
+        node = node[word]
+        reference = re.fullmatch(r"\$\{([\w.]+)\}", node) if isinstance(node, str) else None
+        if reference:
+            return ".".join([reference.group(1), *words[number + 1 :]])
+    return None
 
 
 def _nearest_key(key: str, cfg: DictConfig) -> str:
