@@ -98,6 +98,17 @@ def test_the_bound_is_attained_and_needs_the_direction_of_the_noise():
     assert np.mean(iso) > 1.3 * np.mean(error)
 
 
+def test_a_patch_that_starts_the_other_way_round_is_turned_back():
+    """Noise of very different size along the axes makes a minimum near the opposite angle."""
+    _, _, seen, angles, start = drawn(60, 20, 0.25, 3, box=(6.0, 1.0))
+    wrong = start.copy()
+    wrong[7] += np.pi
+    found = fit_patches(seen, wrong)
+    assert circular_distance(found.angles, angles)[7] < 0.5
+    assert found.converged
+    assert found.objective == pytest.approx(fit_patches(seen, start).objective)
+
+
 def test_options_are_checked():
     _, _, seen, _, start = drawn(14, 7, 0.1, 1)
     with pytest.raises(ParameterError, match="noise"):

@@ -24,6 +24,8 @@ _LEAST_CURVATURE = 0.2
 # Variance, in units of the squared size of a patch's positions, that counts as exact.
 _EXACT = 1e-26
 _TINY = 1e-300
+# Angles at which a patch is tried; a minimum farther away than this is another one.
+_ANGLES, _OTHER_MINIMUM = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False), np.pi / 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +75,10 @@ def fit_patches(
 
     The latter is generalised Procrustes analysis (Gower, Psychometrika 40, 1975). Newton steps for
     angles and points, with the t_i eliminated, by preconditioned conjugate gradients in memory
-    proportional to the positions; S is renewed in between. The common rotation of all patches is
-    that of the start. The minimum is the nearest one: the start has to be near, as the solution
-    of the offsets is.
+    proportional to the positions; S is renewed in between. Then patches that fit the points better
+    at a quite different angle are turned to it, and the steps go on from there. The common rotation
+    of all patches is that of the start. The minimum is the nearest one but for such patches: the
+    start has to be near, as the solution of the offsets is.
 
     Args:
         patches: p patches of n points.
@@ -92,10 +95,13 @@ def fit_patches(
     isotropic = noise == "isotropic"
     theta = check_array("angles", angles, (len(patches),))
     views = _Views(patches, theta, patches.stitch(theta), translations)
-    step, moved = 0, np.inf
-    while step < max_iterations and moved > tol and not time_is_up():
-        step += 1
-        views, moved = views.improved(isotropic)
+    views, step, converged = _minimised(views, isotropic, tol, max_iterations)
+    while converged and (other := views.switched(isotropic)) is not None:
+        other, more, found = _minimised(other, isotropic, tol, max_iterations - step)
+        step += more
+        if other.objective(isotropic) >= views.objective(isotropic):
+            break
+        views, converged = other, found
     # The common rotation is free: that of the start.
     common = float(np.angle(np.exp(1j * (views.angles - theta)).mean()))
     turn = np.array([[np.cos(common), -np.sin(common)], [np.sin(common), np.cos(common)]])
@@ -105,8 +111,19 @@ def fit_patches(
         turn @ views.covariance(isotropic) @ turn.T,
         views.objective(isotropic),
         step,
-        moved <= tol,
+        converged,
     )
+
+
+def _minimised(
+    views: _Views, isotropic: bool, tol: float, max_iterations: int
+) -> tuple[_Views, int, bool]:
+    """After Newton steps until no angle moves by more than `tol`; their number, and if it did."""
+    step, moved = 0, np.inf
+    while step < max_iterations and moved > tol and not time_is_up():
+        step += 1
+        views, moved = views.improved(isotropic)
+    return views, step, moved <= tol
 
 
 class _Views:
@@ -149,6 +166,26 @@ class _Views:
                 return tried, float(np.abs(scale * d_theta).max())
             scale /= 2
         return self, 0.0
+
+    def switched(self, isotropic: bool) -> _Views | None:
+        """With other angles where a patch fits the points better; None if there is no such patch.
+
+        Noise of different size along the two axes makes a second minimum, near the opposite angle.
+        """
+        precision = np.linalg.inv(self.covariance(isotropic))
+        points = self._without_shift(self.points[self._patches.member])
+        seen = self._without_shift(self._seen)
+        cost = []
+        for angle in _ANGLES:
+            turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+            residual = seen @ turn.T - points
+            cost.append(((residual @ precision) * residual).sum(axis=(1, 2)))
+        best = np.argmin(cost, axis=0)
+        away = np.abs(np.angle(np.exp(1j * _ANGLES)))[best] > _OTHER_MINIMUM
+        if not away.any():
+            return None
+        angles = self.angles + np.where(away, _ANGLES[best], 0.0)
+        return _Views(self._patches, angles, self.points, self._translations)
 
     def newton_step(self, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Changes of the angles (p,) and of the points (n, 2) for a fixed covariance S."""
