@@ -58,7 +58,10 @@ def test_an_error_of_ours_stays_as_it_is():
         ("dta.p", "dta.p: no such key; did you mean data.p? (+dta.p=VALUE adds a new one)"),
         ("callbacks.mine.every", "no such key; (+callbacks.mine.every=VALUE adds a new one)"),
         ("data.p.q", "data.p.q: no such key; (+data.p.q=VALUE adds a new one)"),
-        ("patience", "patience: no such key; did you mean callbacks.stopping.patience?"),
+        (
+            "patience",
+            "patience: no such key; did you mean callbacks.stopping.patience or protocol.patience?",
+        ),
         ("encoder.width", "did you mean model.encoder.width?"),
         ("data.angles.shape", "data.angles.shape: refers to another key; set prior.shape=1"),
         ("method.loss.no", "method.loss.no: no such key"),

@@ -68,12 +68,12 @@ def test_where_a_job_writes_and_how_it_is_watched_is_no_part_of_its_hash():
     ],
 )
 def test_an_option_that_was_gained_counts_only_when_it_is_set(group, option, value):
-    steps = "model/steps=reweighted"
-    before, present = config(steps), job_hash(config(steps))
+    others = ["protocol=paper", "model/steps=reweighted"]
+    before, present = config(*others), job_hash(config(*others))
     OmegaConf.set_struct(before, False)
     del OmegaConf.select(before, group)[option]
     assert job_hash(before) == present
-    assert job_hash(config(steps, f"{group}.{option}={value}")) != present
+    assert job_hash(config(*others, f"{group}.{option}={value}")) != present
 
 
 CALLBACKS = sorted(

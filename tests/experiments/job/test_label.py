@@ -67,7 +67,7 @@ def test_a_learned_method_names_its_parts_and_what_is_changed(results):
     assert row["loss.tau"] == 0.3
     assert row["model.encoder"] == "dimpa"
     assert row["model.features"] == "spectral_rn"
-    assert row["model.steps"] == "projected_gradient"
+    assert row["model.steps"] == "reweighted_five"
     assert row["model.steps.alpha"] == 1.0
     assert row["trainer.max_steps"] == 2  # a column, not part of the label
     assert "optimizer.lr" not in row
@@ -85,7 +85,7 @@ def test_a_learned_method_names_its_parts_and_what_is_changed(results):
         ([], "gnnsync"),
         (["data.k=2", "seed=3", "trials=4"], "gnnsync"),
         (["loss=cycle"], "gnnsync loss=CycleLoss"),
-        (["model.steps.trainable=true"], "gnnsync trainable=true"),
+        (["model.steps.trainable=false"], "gnnsync trainable=false"),
         (["model.encoder.tau=0.1"], "gnnsync encoder.tau=0.1"),
         (["model.features.method.refine=2"], "gnnsync features.method.refine=2"),
         (["fit=false", "ckpt=a.ckpt"], "gnnsync fit=false"),
