@@ -16,6 +16,16 @@ import scipy.sparse as sp
 from pyarrow import parquet
 from scipy.io import savemat
 
+from benchmarks.chaos.job_files import (
+    CONFIG,
+    failure,
+    job_file,
+    jobs,
+    result,
+    shipped_weights,
+    solutions,
+    weights,
+)
 from benchmarks.chaos.mutations import (
     compressed,
     damage_archive,
@@ -26,6 +36,8 @@ from benchmarks.chaos.mutations import (
 from gnnsync import MeasurementGraph, read, read_poses
 from gnnsync.anchors import FileAnchors
 from gnnsync.io import read_points
+from gnnsync.io.distances.anchor_table import with_anchors
+from gnnsync.io.distances.distance_file import as_distances, read_distances
 from gnnsync.io.nodes.coordinates import read_coordinates
 from gnnsync.io.tables.titles import parse_columns
 
@@ -56,7 +68,6 @@ def readers() -> dict[str, Reader]:
     text, tabs = tuple(_tables(",")), tuple(_tables("\t"))
     packed = tuple(gzip.compress(seed, mtime=0) for seed in text)
     nodes = (b"node,angle\n0,0.5\n1,1.5\n# note\n2,-1\n", b"0 0.5\n4 1e-3\n", b"1;0,5\n")
-    places = (b"node,x,y\n0,0.5,1\n1,1.5,2\n3,4,5\n", b"0\t0.5\t1\n4\t1e-3\t2\n")
     return {
         "csv": Reader("csv", _graph, text, damage_text, 3),
         "tsv": Reader("tsv", _graph, tabs, damage_text),
@@ -73,14 +84,25 @@ def readers() -> dict[str, Reader]:
         "parquet": Reader("parquet", _graph, tuple(_parquet()), damage_bytes, 3),
         "anchors": Reader("csv", lambda path: FileAnchors(path)(_RING, 1), nodes, damage_text),
         "coordinates": Reader(
-            "csv", lambda path: read_coordinates(path, _RING), places, damage_text
+            "csv", lambda path: read_coordinates(path, _RING), _PLACES, damage_text
         ),
         "points.csv": Reader("csv", read_points, (b"x,y\n1,2\n3,4\n5,6e0\n",), damage_text),
         "points.npy": Reader(
             "npy", read_points, (_npy(np.arange(8.0).reshape(4, 2)),), damage_array
         ),
+        "distances": Reader("csv", read_distances, _DISTANCES, damage_text),
+        "distances, parquet": Reader(
+            "parquet", read_distances, (_table(_DISTANCE_COLUMNS),), damage_bytes
+        ),
+        "distances, anchors": Reader("csv", _anchored, _PLACES, damage_text),
+        "result.json": Reader("json", job_file("result.json"), (result(),), damage_text),
+        "failure.json": Reader("json", job_file("failure.json"), (failure(),), damage_text),
+        "jobs.json": Reader("json", job_file("jobs.json"), (jobs(),), damage_text),
+        "config.yaml": Reader("yaml", job_file("config.yaml"), (CONFIG,), damage_text, 0.5),
+        "solutions.npz": Reader("npz", solutions, tuple(_losses()), damage_archive),
+        "weights": Reader("safetensors", weights, (shipped_weights(),), damage_bytes),
         # A process for each: slower by a factor of 100.
-        "points.mat": Reader("mat", read_points, tuple(_mat()), damage_bytes, 0.05),
+        "points.mat": Reader("mat", read_points, tuple(_mat()), damage_bytes, 0.3),
     }
 
 
@@ -95,6 +117,10 @@ def _named(path: Path) -> None:
     _check(read(path, columns=columns))
 
 
+def _anchored(path: Path) -> None:
+    with_anchors(_TRIANGLE, path)
+
+
 def _check(graph: MeasurementGraph) -> None:
     """What a reader promises of a graph, as far as it is no work."""
     assert np.isfinite(graph.offset).all()
@@ -106,6 +132,13 @@ def _check(graph: MeasurementGraph) -> None:
 _COLUMNS = ("src", "dst", "offset")
 _NAMED = b"left,right,turn\na,b,0.5\nb,c,1.5\nc,a,2\n"
 _RING = MeasurementGraph(np.array([range(5), [1, 2, 3, 4, 0]]), np.arange(5.0), 5)
+_PLACES = (b"node,x,y\n0,0.5,1\n1,1.5,2\n3,4,5\n", b"0\t0.5\t1\n4\t1e-3\t2\n")
+_DISTANCES = (
+    b"i,j,distance,sigma\na,b,1.5,0.1\nb,c,2,0.1\nc,a,1e0,2\n",
+    b"0 1 1.5\n1 2 2\n2 0 1.25\n1 0 1.6\n",
+)
+_DISTANCE_COLUMNS = {"i": ["a", "b", "c"], "j": ["b", "c", "a"], "distance": [1.5, 2.0, 1.0]}
+_TRIANGLE = as_distances(([0, 1, 3, 4], [1, 3, 0, 0], [1.0, 2.0, 1.5, 1.0]))
 _MATRICES = (
     b"%%MatrixMarket matrix coordinate real general\n% note\n4 4 3\n1 2 0.5\n2 3 1\n3 4 -2\n",
     b"%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 1\n3 1 2\n",
@@ -186,10 +219,19 @@ def _parquet() -> list[bytes]:
         (numbers | more, {"compression": "none", "data_page_version": "2.0"}),
         (text | {"note": [[1, 2], None, []] * 5}, {"compression": "zstd"}),
     ):
-        file = io.BytesIO()
-        parquet.write_table(pa.table(columns), file, **options)  # type: ignore[arg-type]
-        found.append(file.getvalue())
+        found.append(_table(columns, **options))
     return found
+
+
+def _table(columns: dict[str, Any], **options: Any) -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(pa.table(columns), file, **options)
+    return file.getvalue()
+
+
+def _losses() -> list[bytes]:
+    losses = np.linspace(2, 1, 12).reshape(6, 2)
+    return [_npz(loss_train=losses, loss_evaluation=losses, angles=np.ones((2, 4, 1)))]
 
 
 def _mat() -> list[bytes]:

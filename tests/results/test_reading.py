@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,58 @@ def test_a_short_file_with_aliases_that_describes_a_billion_values_is_no_config(
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 10)]
     (tmp_path / "config.yaml").write_text("\n".join(lines))
     assert read_yaml(tmp_path / "config.yaml") == {}
+
+
+def test_a_short_file_of_merged_mappings_is_no_config(tmp_path):
+    lines = ["a0: &a0 {x: 1, y: 2}"]
+    lines += [f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}" for i in range(1, 10)]
+    (tmp_path / "config.yaml").write_text("\n".join(lines))
+    assert read_yaml(tmp_path / "config.yaml") == {}
+
+
+@pytest.mark.parametrize(
+    "number", ["1e999", "-1e999", "9" * 309, "-" + "9" * 400, "9" * 5000, "NaN", "-Infinity"]
+)
+def test_numbers_that_no_float_can_hold_are_no_json(number, tmp_path):
+    path = tmp_path / "result.json"
+    path.write_text(f'{{"a": [1, 2.5, 1e308, {"9" * 300}]}}')
+    assert read_json(path)["a"][:2] == [1, 2.5]
+    path.write_text(f'{{"a": [{number}]}}')
+    assert read_json(path) is None
+
+
+@pytest.mark.parametrize("name", ["result.json", "config.yaml"])
+def test_a_file_of_many_times_the_usual_size_is_not_read(name, tmp_path):
+    path = tmp_path / name
+    read = {"result.json": read_json, "config.yaml": read_yaml}[name]
+    path.write_bytes(b'{"a": 1}' + b" " * 100)
+    assert read(path) == {"a": 1}
+    with path.open("r+b") as file:  # no bytes are stored between
+        file.truncate(1 << 40)
+    assert not read(path)
+
+
+def test_an_archive_that_expands_to_many_times_its_size_is_left_out(tmp_path, caplog):
+    path = tmp_path / "solutions.npz"
+    np.savez_compressed(path, points=np.zeros((5 << 20, 2)), recovered=np.zeros((1, 2)))
+    assert read_arrays(path, ["points"]) is None
+    assert "expands to more than 250 times its size" in caplog.text
+    assert caplog.text.count(str(path)) == 1
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "result.json")
+    assert read_json(tmp_path / "result.json") is None
+    assert read_yaml(tmp_path / "result.json") == {}
+
+
+def test_texts_of_a_result_cannot_control_the_terminal(tmp_path, capsys):
+    job = write_job(tmp_path, method="\x1b[2J\ud800", **{"data.graph": "a\nb"})
+    for command in (["list", str(tmp_path)], ["show", str(job)]):
+        assert main(command) == 0
+        shown = capsys.readouterr().out
+        assert r"\x1b[2J\ud800" in shown
+        assert "\x1b" not in shown
 
 
 @pytest.mark.parametrize("options", [["-n", "0"], ["-n", "0", "--json"], ["--status", "finished"]])

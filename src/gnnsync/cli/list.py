@@ -11,6 +11,7 @@ from typing import Any
 
 from gnnsync.cli.terminal.errors import exit_code
 from gnnsync.cli.terminal.parser import OneLineParser
+from gnnsync.errors import printable
 from gnnsync.results.listing import (
     FAILED,
     FINISHED,
@@ -99,8 +100,9 @@ def _entry(run: RunFolder, top: Path) -> dict[str, Any]:
 def _row(entry: dict[str, Any]) -> tuple[str, ...]:
     mse = "" if entry["mse"] is None else f"{entry['mse']:.3g} ± {entry['mse_std']:.2g}"
     date = entry["date"].replace("T", " ")[:16]
-    method, data = (_cut(entry[name]) for name in ("method", "data"))
-    return entry["run"], date, method, data, mse, entry["status"]
+    run, method, data = (printable(entry[name]) for name in ("run", "method", "data"))
+    method, data = _cut(method), _cut(data)
+    return run, date, method, data, mse, entry["status"]
 
 
 def _cut(text: str) -> str:

@@ -13,6 +13,7 @@ import yaml
 from gnnsync.cli.list import OUTPUTS
 from gnnsync.cli.terminal.errors import exit_code
 from gnnsync.cli.terminal.parser import OneLineParser
+from gnnsync.errors import printable
 from gnnsync.results.files import CONFIG, read_result
 from gnnsync.results.listing import RunFolder, find_run, overrides_of, summarise_run
 from gnnsync.results.reading import read_yaml
@@ -53,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _run(arguments: argparse.Namespace) -> None:
     about = _about(find_run(arguments.run, arguments.dir))
-    print(json.dumps(about, indent=1) if arguments.json else "\n".join(_lines(about)))
+    print(json.dumps(about, indent=1) if arguments.json else _text_of(about))
 
 
 def _about(run: RunFolder) -> dict[str, Any]:
@@ -90,6 +91,10 @@ def _differences(config: dict[str, Any]) -> dict[str, list[Any]]:
 
     found = differences(config) if config else {}
     return {key: list(pair) for key, pair in found.items() if key not in _ASIDE}
+
+
+def _text_of(about: dict[str, Any]) -> str:
+    return "\n".join(map(printable, _lines(about)))
 
 
 def _lines(about: dict[str, Any]) -> list[str]:

@@ -45,6 +45,12 @@ def nan_weights():
         (lambda: {"a": torch.zeros(2)}, header(network='{"width": 3}'), "of another network"),
         (lambda: {"a": torch.zeros(2)}, header(network='{"layers": 0}'), "of another network"),
         (nan_weights, header(), "first is not finite"),
+        (NETWORK().state_dict, header(network='{"layers": 1000000000000}'), "whole numbers up to"),
+        (NETWORK().state_dict, header(network='{"bins": 1e3}'), "whole numbers up to"),
+        (NETWORK().state_dict, header(network="[" * 100_000), "entry network is damaged"),
+        (NETWORK().state_dict, header(network=""), "entry network is damaged"),
+        (NETWORK().state_dict, header(network="3"), "entry network is damaged"),
+        (NETWORK().state_dict, {"format": "gnnsync inductive", "version": "1"}, "is damaged"),
     ],
 )
 def test_other_content_is_refused_in_one_line(tensors, metadata, message, tmp_path):

@@ -6,6 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
+from collections.abc import Container
 from typing import Any, BinaryIO
 
 from numpy.typing import NDArray
@@ -33,8 +34,12 @@ _BROKEN = (
 )
 
 
-def load_arrays(source: Source) -> dict[str, NDArray[Any]]:
+def load_arrays(source: Source, names: Container[str] | None = None) -> dict[str, NDArray[Any]]:
     """The arrays of a `.npz` file by name, or the one of a `.npy` file as `array`.
+
+    Args:
+        source: the file.
+        names: arrays of a `.npz` file that are read, as far as it has them; all if None.
 
     Raises:
         DataFileError: the file is damaged, claims more than it holds, expands to many times its
@@ -52,7 +57,7 @@ def load_arrays(source: Source) -> dict[str, NDArray[Any]]:
                 raise source.error("is empty: write the file again")
             if head == MAGIC:
                 return {"array": read_npy(file, size, source.error)}
-            return _load_archive(source, file, size)
+            return _load_archive(source, file, size, names)
         except DataFileError:
             raise
         except _BROKEN as error:
@@ -62,7 +67,9 @@ def load_arrays(source: Source) -> dict[str, NDArray[Any]]:
             ) from None
 
 
-def _load_archive(source: Source, file: BinaryIO, size: int) -> dict[str, NDArray[Any]]:
+def _load_archive(
+    source: Source, file: BinaryIO, size: int, names: Container[str] | None
+) -> dict[str, NDArray[Any]]:
     arrays = {}
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
@@ -71,6 +78,8 @@ def _load_archive(source: Source, file: BinaryIO, size: int) -> dict[str, NDArra
         check_expansion(sum(member.file_size for member in members), size, source.error)
         for member in members:
             name = member.filename.removesuffix(_ENDING)
+            if names is not None and name not in names:
+                continue
             if member.flag_bits & 1:
                 raise source.error(f"{shorten(name)} is encrypted: write the file without")
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

@@ -23,6 +23,8 @@ __all__ = ["load_weights", "network_arguments", "read_metadata", "save_weights"]
 # What the header of a file states; raised when older weights no longer fit the network.
 VERSION = "1"
 _FORMAT = "gnnsync inductive"
+# Largest number of sweeps, bins or hidden units in a file; trained were 10, 32 and 8.
+_LARGEST = 1000
 # Prefix of the network's parameters in a checkpoint of `InductiveModule`.
 _PREFIX = "network."
 
@@ -63,6 +65,10 @@ def load_weights(path: str | Path | None = None) -> UnrolledPropagation:
     if not file.is_file():
         raise CheckpointError(f"weights = {file}: no such file")
     arguments, stored = _read_checkpoint(file) if file.suffix == ".ckpt" else _read(file)
+    sizes = [value for value in arguments.values() if not isinstance(value, bool)]
+    # A network is built before its parameters are compared with those of the file.
+    if not all(isinstance(size, int) and size <= _LARGEST for size in sizes):
+        raise CheckpointError(f"weights = {file}: sizes must be whole numbers up to {_LARGEST}")
     try:
         network = UnrolledPropagation(**arguments)
     except (TypeError, GnnsyncError) as error:
@@ -76,7 +82,7 @@ def load_weights(path: str | Path | None = None) -> UnrolledPropagation:
 
 def read_metadata(path: str | Path) -> dict[str, Any]:
     """The facts of the training that `save_weights` was given."""
-    return dict(json.loads(_read_header(Path(path))["training"]))
+    return _mapping(Path(path), _read_header(Path(path)), "training")
 
 
 def network_arguments(network: UnrolledPropagation) -> dict[str, Any]:
@@ -94,7 +100,17 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     header = _read_header(file)
     with safe_open(file, framework="pt") as content:
         tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
-    return json.loads(header["network"]), tensors
+    return _mapping(file, header, "network"), tensors
+
+
+def _mapping(file: Path, header: Mapping[str, str], entry: str) -> dict[str, Any]:
+    """The JSON object in an entry of the header."""
+    try:
+        return dict(json.loads(header[entry]))
+    except (LookupError, ValueError, TypeError, RecursionError) as error:
+        raise CheckpointError(
+            f"weights = {file}: its entry {entry} is damaged ({first_line(error)}); retrain it"
+        ) from None
 
 
 def _read_header(file: Path) -> dict[str, str]:
