@@ -3,50 +3,30 @@
     python -m benchmarks.chaos files                        1,000 files, half a minute
     python -m benchmarks.chaos files --count 100000         the size of a night
     python -m benchmarks.chaos files --only npz --first 17 --count 1   one case again
+    python -m benchmarks.chaos files --guided               guided by coverage: needs atheris
 
-A case is determined by its number and the seed. Cases run in child processes of bounded memory and
-time, so that a crash is counted and the next case goes on.
+Without guidance a case is determined by its number and the seed. Cases run in child processes of
+bounded memory and time, so that a crash is counted and the next case goes on.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import resource
 import select
 import signal
 import sys
 import tempfile
 import time
-import warnings
-from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from benchmarks.chaos.guided import attack_guided, installed
 from benchmarks.chaos.mutations import spliced
+from benchmarks.chaos.outcomes import MOST_WAITING, Tally, bound_process, ending, outcome_of
 from benchmarks.chaos.readers import Reader, readers
-from gnnsync.errors import GnnsyncError
 
-MOST_SECONDS = 5  # of the processor, for one file
-MOST_WAITING = 120.0  # seconds by the clock: the machine may be busy
-MOST_MEMORY = 1 << 30  # bytes more than before
-MOST_CHARACTERS = 1000  # of an error message
 _BATCH = 500  # cases of one child
-FINE = ("read", "refused")
-
-
-@dataclass
-class Tally:
-    """Outcomes by reader, and the cases that were not fine: (number, reader, outcome)."""
-
-    outcomes: dict[str, Counter[str]] = field(default_factory=dict)
-    failures: list[tuple[int, str, str]] = field(default_factory=list)
-
-    def add(self, number: int, reader: str, outcome: str) -> None:
-        self.outcomes.setdefault(reader, Counter())[outcome] += 1
-        if outcome not in FINE:
-            self.failures.append((number, reader, outcome))
 
 
 def main(arguments: list[str]) -> None:
@@ -55,9 +35,12 @@ def main(arguments: list[str]) -> None:
     chosen = {name: known[name] for name in options.only or known}
     folder = None if options.keep is None else Path(options.keep)
     began = time.perf_counter()
-    tally = attack(
-        chosen, range(options.first, options.first + options.count), options.seed, folder
-    )
+    if options.guided:
+        corpus = None if options.corpus is None else Path(options.corpus)
+        tally = attack_guided(chosen, options.count, options.seed, keep=folder, corpus=corpus)
+    else:
+        cases = range(options.first, options.first + options.count)
+        tally = attack(chosen, cases, options.seed, folder)
     print("| reader | files | read | refused | other |\n|---|---|---|---|---|")
     for name, found in tally.outcomes.items():
         rest = found.total() - found["read"] - found["refused"]
@@ -104,22 +87,6 @@ def case(chosen: dict[str, Reader], number: int, seed: int) -> tuple[str, bytes]
     return name, reader.damage(rng.choice(reader.seeds), rng)
 
 
-def outcome_of(reader: Reader, path: Path) -> str:
-    """What reading the file comes to: `read`, `refused`, or what went wrong."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    try:
-        reader.use(path)
-        found = "read"
-    except GnnsyncError as error:
-        text = str(error)
-        short = len(text) <= MOST_CHARACTERS and len(text.splitlines()) == 1
-        found = "refused" if short else f"a message of {len(text)} characters: {text[:80]!r}"
-    except Exception as error:
-        found = f"{type(error).__name__}: {str(error)[:120]!r}"
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    return found if grown * 1024 <= MOST_MEMORY else f"{grown >> 10} MB of memory"
-
-
 def _run_batch(
     chosen: dict[str, Reader], cases: range, seed: int, tally: Tally, scratch: str
 ) -> int:
@@ -148,39 +115,25 @@ def _run_batch(
     _, status = os.waitpid(child, 0)
     ended = at > cases.start and not status  # after a case of much memory
     if at < cases.stop and not ended:
-        tally.add(at, case(chosen, at, seed)[0], _ending(status))
+        tally.add(at, case(chosen, at, seed)[0], ending(status))
         at += 1
     return at
 
 
 def _work(chosen: dict[str, Reader], cases: range, seed: int, pipe: int, scratch: str) -> None:
     """In the child: run the cases, report each in a line, and exit."""
-    warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_DATA, (4 * MOST_MEMORY, 4 * MOST_MEMORY))
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what C libraries print before they abort
+    bound_process()
     try:
         for number in cases:
             name, data = case(chosen, number, seed)
             path = Path(scratch) / f"case.{chosen[name].ending}"
             path.write_bytes(data)
-            used = resource.getrusage(resource.RUSAGE_SELF)
-            most = int(used.ru_utime + used.ru_stime) + 1 + MOST_SECONDS
-            resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
             line = f"{name}\t{outcome_of(chosen[name], path)}".replace("\n", " ")
             os.write(pipe, f"{line}\n".encode("utf-8", "replace"))
             if line.endswith("MB of memory"):
                 break  # the peak of a process does not fall: the next case gets a fresh one
     finally:
         os._exit(0)
-
-
-def _ending(status: int) -> str:
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        late = number in (signal.SIGXCPU, signal.SIGKILL)
-        return f"hang of {MOST_SECONDS} s" if late else f"crash by {signal.Signals(number).name}"
-    return f"ended with {os.waitstatus_to_exitcode(status)}"
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
@@ -190,4 +143,11 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="of the damage")
     parser.add_argument("--only", nargs="+", choices=list(readers()), help="readers to attack")
     parser.add_argument("--keep", metavar="DIR", help="keep files that were not fine here")
-    return parser.parse_args(arguments)
+    parser.add_argument("--guided", action="store_true", help="by coverage, with atheris")
+    parser.add_argument("--corpus", metavar="DIR", help="keep files that reached new code here")
+    options = parser.parse_args(arguments)
+    if options.guided and not installed():
+        parser.error("--guided needs atheris: pip install atheris")
+    if options.corpus is not None and not options.guided:
+        parser.error("--corpus is used with --guided")
+    return options

@@ -8,8 +8,10 @@ from random import Random
 import pytest
 
 import gnnsync
-from benchmarks.chaos.files import Tally, attack, case, outcome_of
+from benchmarks.chaos.files import attack, case
+from benchmarks.chaos.guided import attack_guided
 from benchmarks.chaos.mutations import damage_bytes
+from benchmarks.chaos.outcomes import Tally, outcome_of
 from benchmarks.chaos.readers import Reader, readers
 from gnnsync.errors import DataFileError
 from gnnsync.io import read_points
@@ -108,3 +110,17 @@ def test_a_case_is_determined_by_its_number_and_seed():
     assert len({case(known, number, 1) for number in range(20)}) == 20
     assert damage_bytes(b"abc" * 9, Random(1)) == damage_bytes(b"abc" * 9, Random(1))
     assert not Tally().failures
+
+
+@pytest.mark.slow
+def test_an_attack_guided_by_coverage_counts_and_keeps_files(tmp_path):
+    pytest.importorskip("atheris")
+    chosen = {name: readers()[name] for name in ("csv", "npz")}
+    tally = attack_guided(chosen, 600, 1, corpus=tmp_path)
+    assert not tally.failures
+    assert {name: found.total() for name, found in tally.outcomes.items()} == {
+        "csv": 300,
+        "npz": 300,
+    }
+    for name, reader in chosen.items():
+        assert len(list((tmp_path / name).iterdir())) > len(reader.seeds)  # new code was reached

@@ -44,6 +44,7 @@ def test_objects_that_hold_anchors(tmp_path):
     ("text", "message"),
     [
         ("z,0,0\n", "line 1: no distance is to the anchor 'z': correct its name"),
+        ("z" * 3000 + ",0,0\n", r"to the anchor 'zz{10,50}\.\.\.': correct its name"),
         (
             "a,0,0\na,1,0\n",
             r"line 2: anchor 'a' is at \(0, 0\) and at \(1, 0\): remove one of them",

@@ -13,7 +13,7 @@ from gnnsync.distance_network import DistanceNetwork
 from gnnsync.errors import GraphError, ParameterError, printable
 from gnnsync.io.distances.anchor_conflicts import warn_of_conflicts
 from gnnsync.io.distances.schema import ANCHORS
-from gnnsync.io.input.source import Source
+from gnnsync.io.input.source import Source, shorten
 from gnnsync.io.objects import array_of, titles_of
 from gnnsync.io.tables.arrays import choose_columns, name_column, real_column
 from gnnsync.io.tables.columns import read_columns
@@ -51,7 +51,7 @@ def with_anchors(
     at: dict[tuple[float, float], int] = {}
     for line, name, spot in rows:
         i = number.get(name, by_text.get(str(name)))
-        shown = printable(repr(name))
+        shown = _shown(name)
         if i is None:
             raise where(
                 f"no distance is to the anchor {shown}: correct its name or remove it", line
@@ -60,7 +60,7 @@ def with_anchors(
             one, two = ("({:g}, {:g})".format(*found) for found in (place[i], spot))
             raise where(f"anchor {shown} is at {one} and at {two}: remove one of them", line)
         if at.setdefault(spot, i) != i:
-            other = printable(repr(network.name(at[spot])))
+            other = _shown(network.name(at[spot]))
             raise where(f"anchors {other} and {shown} are at one place: correct one of them", line)
         place[i] = spot
     known = np.array(list(place.values())).reshape(-1, 2)
@@ -68,6 +68,11 @@ def with_anchors(
     held = network.replace(anchors=numbers, anchor_positions=known)
     warn_of_conflicts(held)
     return held
+
+
+def _shown(name: Hashable) -> str:
+    """The name of a point as error messages show it."""
+    return shorten(name) if isinstance(name, str) else printable(repr(name))
 
 
 def _rows(anchors: Any, encoding: str | None, keep_names: bool) -> tuple[Any, list[Any]]:
