@@ -115,7 +115,7 @@ def _run_batch(
     _, status = os.waitpid(child, 0)
     ended = at > cases.start and not status  # after a case of much memory
     if at < cases.stop and not ended:
-        tally.add(at, case(chosen, at, seed)[0], ending(status))
+        tally.add(at, case(chosen, at, seed)[0], ending(os.waitstatus_to_exitcode(status)))
         at += 1
     return at
 
@@ -123,6 +123,7 @@ def _run_batch(
 def _work(chosen: dict[str, Reader], cases: range, seed: int, pipe: int, scratch: str) -> None:
     """In the child: run the cases, report each in a line, and exit."""
     bound_process()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what C libraries print before they abort
     try:
         for number in cases:
             name, data = case(chosen, number, seed)

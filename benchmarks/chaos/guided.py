@@ -80,14 +80,16 @@ def _run(
     command = [sys.executable, "-m", "benchmarks.chaos.guided_child", name]
     command += [str(cases.start), str(len(cases)), str(seed), str(sent), str(path), str(folder)]
     command += [] if keep is None else [str(keep)]
-    child = subprocess.Popen(
-        command,
-        pass_fds=(sent,),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
-    )
+    printed = scratch / "printed"
+    with printed.open("wb") as errors:
+        child = subprocess.Popen(
+            command,
+            pass_fds=(sent,),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+        )
     os.close(sent)
     at, ready = cases.start, True
     with os.fdopen(received, "rb", buffering=0) as pipe:
@@ -103,9 +105,9 @@ def _run(
                 at += 1
     if not ready:
         child.send_signal(signal.SIGKILL)
-    status = child.wait()
-    if status:
-        tally.add(at, name, ending(status))
+    if code := child.wait():
+        said = [line for line in printed.read_text(errors="replace").splitlines() if "rror" in line]
+        tally.add(at, name, f"{ending(code)}: {' '.join(said[-2:])[:200]}")
         at += 1
         if keep is not None and path.exists():
             keep.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import signal
 import warnings
@@ -56,17 +55,15 @@ def outcome_of(reader: Reader, path: Path) -> str:
 
 
 def bound_process() -> None:
-    """Bound the memory of this process; no warnings, nor what C libraries print when they abort."""
+    """Bound the memory of this process, and hide warnings."""
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_DATA, (4 * MOST_MEMORY, 4 * MOST_MEMORY))
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
-def ending(status: int) -> str:
-    """What the status of a child that ended within a case comes to."""
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        late = number in (signal.SIGXCPU, signal.SIGKILL)
-        return f"hang of {MOST_SECONDS} s" if late else f"crash by {signal.Signals(number).name}"
-    return f"ended with {os.waitstatus_to_exitcode(status)}"
+def ending(code: int) -> str:
+    """What the exit code of a child that ended within a case comes to; minus a signal's number."""
+    if code < 0:
+        late = -code in (signal.SIGXCPU, signal.SIGKILL)
+        return f"hang of {MOST_SECONDS} s" if late else f"crash by {signal.Signals(-code).name}"
+    return f"ended with {code}"

@@ -5,6 +5,7 @@ The pipeline on a graph with k groups (small = at most 200,000 edges; extended =
     offsets
       │
       ├─ a tree with k = 1: done, angles along its edges                    base
+      ├─ a short cycle with k = 1, perhaps with branches: done              robust/sparse/
       ├─ certificate ─ angles certified by closed cycles    small           robust/cycles/
       │    a sample of the cycles first: it shows whether noise leaves anything to certify
       │    ├─ k > 1 and more than 30 % certified: done
@@ -75,6 +76,7 @@ from gnnsync.methods.robust.noise.best_law import best_law
 from gnnsync.methods.robust.noise.mixture import MixtureFit, fit_mixture
 from gnnsync.methods.robust.noise.noisy_nodes import place_noisy_nodes
 from gnnsync.methods.robust.pool import Pool
+from gnnsync.methods.robust.sparse.single_cycle import solve_single_cycles, with_single_cycle
 from gnnsync.methods.robust.unrolled.evenness import is_even
 from gnnsync.methods.robust.unrolled.forward import solve_unrolled
 from gnnsync.solution import NODE_TOLERANCE
@@ -161,6 +163,26 @@ class Auto(ClassicalMethod):
         for part in self._absent:
             check_choice("without", part, PARTS)
 
+    def solved_together(self, graph: MeasurementGraph) -> BoolArray:
+        """Components (c,) with one short cycle."""
+        if not self._uses("sparse"):
+            return np.zeros(graph.num_components, dtype=bool)
+        return with_single_cycle(graph)
+
+    def estimate_together(self, graph: MeasurementGraph, chosen: BoolArray) -> Estimate:
+        """Closed-form estimates of the chosen components (c,)."""
+        found = solve_single_cycles(graph, chosen)
+        largest = int(np.argmax(np.where(chosen, np.bincount(graph.components), 0)))
+        return Estimate(
+            found.angles[:, None],
+            stop_reason="one cycle: its closure error divided among the measurements",
+            edge_confidence=found.edge_confidence,
+            node_confidence=found.node_confidence,
+            node_deviation=found.node_deviation[:, None],
+            edge_precision=found.edge_precision[:, None],
+            diagnostics={"eta": float(found.eta[largest]), "sigma": float(found.sigma[largest])},
+        )
+
     def estimate_from(
         self, graph: MeasurementGraph, k: int, rng: np.random.Generator, start: FloatArray
     ) -> Estimate:
@@ -180,6 +202,8 @@ class Auto(ClassicalMethod):
         if k == 1 and self._uses("closures") and is_pose_graph(graph):
             with stage("closures"):
                 return GNCAngles().estimate(graph, 1, rng, start)
+        if k == 1 and start is None and self.solved_together(graph).all():
+            return self.estimate_together(graph, np.ones(1, dtype=bool))
         certificate, likely = None, search_costs(graph, k, extended=False)
         plan(likely)
         if graph.num_edges > LARGE_GRAPH_EDGES:

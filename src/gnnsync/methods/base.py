@@ -19,7 +19,7 @@ from gnnsync.methods.components import Components, Estimate, JoinedEstimates, Pa
 from gnnsync.methods.refine import projected_gradient_steps
 from gnnsync.solution import Solution
 from gnnsync.topology import distinct, forest_angles
-from gnnsync.typing import FloatArray
+from gnnsync.typing import BoolArray, FloatArray
 from gnnsync.work import TimeUp, check_time, loop, plan, reached_time_limit
 
 log = logging.getLogger(__name__)
@@ -147,6 +147,17 @@ class ClassicalMethod:
         """The same from initial angles (n, k), where the method can use them."""
         raise ParameterError("start", "given", f"left out: {self.name} does not begin with angles")
 
+    def solved_together(self, graph: MeasurementGraph) -> BoolArray:
+        """Which components (c,) of a graph `estimate_together` solves for k = 1; by default none.
+
+        It must give what `estimate` gives of a component alone.
+        """
+        return np.zeros(graph.num_components, dtype=bool)
+
+    def estimate_together(self, graph: MeasurementGraph, chosen: BoolArray) -> Estimate:
+        """Angles and confidences of the chosen components (c,); arrays cover the whole graph."""
+        raise NotImplementedError
+
     def __call__(
         self,
         graph: MeasurementGraph,
@@ -191,14 +202,21 @@ class ClassicalMethod:
         """Angles and confidences of the whole graph, and the estimate of each component."""
         _warn_of_components(graph)
         components, joined = Components(graph), JoinedEstimates(graph, k)
+        several = k == 1 and start is None
         # Angles of a tree follow from its edges: of several trees, the method solves the largest.
-        trees = components.trees if k == 1 and start is None else np.zeros_like(components.trees)
-        largest = int(np.argmax(np.where(trees, components.nodes, 0)))
-        others = trees & (np.arange(len(trees)) != largest)
-        chosen = components.with_edges & ~others
+        trees = components.trees & several
+        largest = components.largest(trees)
+        others = components.without(trees, largest)
+        together = np.zeros_like(trees)
+        if several and not self.refine:
+            together = self.solved_together(graph)
+            together = components.without(together, components.largest(together))
+        chosen = components.with_edges & ~others & ~together
         plan({_label(i): components.edges[i] for i in np.flatnonzero(chosen).tolist()})
         for number, part in components.parts(chosen):
             self._estimate_part(joined, number, part, k, seed, start)
+        if together.any():
+            joined.add_together(components, together, self.estimate_together(graph, together))
         if others.any() and not joined.add_trees(components, others, largest):
             for number, part in components.parts(others):
                 self._estimate_part(joined, number, part, k, seed, start)

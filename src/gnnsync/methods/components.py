@@ -63,6 +63,15 @@ class Components:
         """Which components are trees with edges: one edge less than nodes."""
         return self.with_edges & (self.edges == self.nodes - 1)
 
+    def largest(self, chosen: BoolArray) -> int:
+        """The number of the chosen component with the most nodes."""
+        return int(np.argmax(np.where(chosen, self.nodes, 0)))
+
+    @staticmethod
+    def without(chosen: BoolArray, one: int) -> BoolArray:
+        """The chosen components but one."""
+        return chosen & (np.arange(len(chosen)) != one)
+
     def parts(self, chosen: BoolArray) -> Iterator[tuple[int, Part]]:
         """Number and graph of each chosen component."""
         graph, size = self.graph, self.nodes
@@ -119,6 +128,19 @@ class JoinedEstimates:
         if found.edge_precision is not None:
             self._precision[part.edges] = found.edge_precision
         self._found[number] = found
+
+    def add_together(self, components: Components, chosen: BoolArray, found: Estimate) -> None:
+        """Add estimates of the chosen components, whose arrays cover the whole graph."""
+        nodes, edges = chosen[components.label], chosen[components.edge_label]
+        self._angles[nodes] = found.angles[nodes]
+        for own, given, rows in (
+            (self._confidence, found.edge_confidence, edges),
+            (self._right, found.node_confidence, nodes),
+            (self._deviation, found.node_deviation, nodes),
+            (self._precision, found.edge_precision, edges),
+        ):
+            if given is not None:
+                own[rows] = given[rows]
 
     def add_trees(self, components: Components, chosen: BoolArray, example: int) -> bool:
         """Add trees in closed form, if the method has solved the tree `example` exactly.

@@ -155,7 +155,7 @@ class _State:
     def _resample(self, chain: int) -> FloatArray:
         error, variance = self._closure(chain)
         odds = self._prior(np.full(len(error), chain), np.arange(len(error)))
-        odds = odds + _log_density(error, self.sigma**2 * variance)
+        odds = odds + log_density(error, self.sigma**2 * variance)
         probability = np.asarray(expit(odds))
         self.put(chain, self.rng.random(len(odds)) < probability)
         return probability
@@ -186,10 +186,10 @@ class _State:
         wide = cov[r, c, c] + cov[r, d, d] - 2.0 * cov[r, c, d] + slope * crossed + other
         parted = (self.label[r, c] != self.label[r, d]) | (bridge & (np.abs(crossed) > own / 2.0))
         noise = self.sigma[r] ** 2
-        before = self._prior(inside, r) + _log_density(
+        before = self._prior(inside, r) + log_density(
             wrap(residual * own / left), noise * np.where(bridge, np.inf, own * own / left)
         )
-        after = self._prior(outside, r) + _log_density(
+        after = self._prior(outside, r) + log_density(
             wrap(kernel.offset[outside] - error), noise * np.where(parted, np.inf, wide)
         )
         changed = r[self.rng.random(len(r)) < expit(after - before)]
@@ -308,8 +308,8 @@ def truncated_geometric(eta: FloatArray, count: IntArray, uniform: FloatArray) -
     return np.clip(place, 0, np.maximum(count - 1, 0))
 
 
-def _log_density(error: FloatArray, variance: FloatArray) -> FloatArray:
-    """log 2π N(error; variance), N wrapped on the circle; 0, as for outliers, where it is wide."""
+def log_density(error: FloatArray, variance: FloatArray) -> FloatArray:
+    """log 2π N(error; variance) (r,), N wrapped on the circle; 0, as for outliers, if wide."""
     narrow = np.minimum(variance, _UNIFORM_VARIANCE)
     z = (error[:, None] + _WINDINGS) ** 2 / narrow[:, None]
     log = np.logaddexp.reduce(-0.5 * z, axis=1) + 0.5 * np.log(TWO_PI / narrow)

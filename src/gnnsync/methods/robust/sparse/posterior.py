@@ -21,9 +21,9 @@ from gnnsync.topology import component_labels, parent_edges, spanning_forest
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 # A second prior of the outlier share, with more outliers than `PRIOR`: a probability that it would
-# change by more than _DEPENDENCE is not known. Chosen on the graphs of `python -m
+# change by more than DEPENDENCE is not known. Chosen on the graphs of `python -m
 # benchmarks.confidence --set sparse-develop`.
-_OTHER_PRIOR, _DEPENDENCE = (1.0, 4.0), 0.05
+OTHER_PRIOR, DEPENDENCE = (1.0, 4.0), 0.05
 # Largest kernel that is sampled: junctions and chains, about a second; and chains per junction,
 # unless there are few, for with more of them the sampler stays too long where it began.
 MOST_JUNCTIONS, MOST_CHAINS, _MOST_PER_JUNCTION, _FEW_CHAINS = 80, 150, 2.0, 60
@@ -113,11 +113,11 @@ def confidence_of(right: BoolArray, eta: FloatArray) -> FloatArray:
     the weights (η^a' (1 - η)^b') / (η^a (1 - η)^b) these are samples for another prior.
     """
     stated = right.mean(axis=0)
-    more, fewer = _OTHER_PRIOR[0] - PRIOR[0], _OTHER_PRIOR[1] - PRIOR[1]
+    more, fewer = OTHER_PRIOR[0] - PRIOR[0], OTHER_PRIOR[1] - PRIOR[1]
     log_weight = more * np.log(eta) + fewer * np.log1p(-eta)
     weight = np.exp(log_weight - log_weight.max())
     other = weight @ right / weight.sum()
-    return np.where(np.abs(other - stated) <= _DEPENDENCE, stated, np.nan)
+    return np.where(np.abs(other - stated) <= DEPENDENCE, stated, np.nan)
 
 
 def sample_angles(
