@@ -10,6 +10,7 @@ PROMISES = {
     "files": "mutated files over all readers",
     "kills": "random SIGKILLs of sweeps",
     "relations": "changes of the input that mean nothing change no angle",
+    "components": "many small components in little time",
     "adversary": "outliers chosen by an adversary",
 }
 

@@ -14,8 +14,8 @@ among the measurements by their share in both cases,
 .. math:: q_e = p\, v_e/V + (1 - p)\, [e \text{ not trusted}]/d,
 
 the posterior mean. In either case the error of a node is normal given σ, and the probability that
-it is within `NODE_TOLERANCE` a sum over cases and scales. With two or more outliers in the cycle it
-is that of chance.
+it is within `NODE_TOLERANCE` a sum over cases and scales. More outliers count as two, whose parts
+of the cycle are right by chance.
 """
 
 from __future__ import annotations
@@ -222,8 +222,9 @@ class _Posterior:
         centred = walk - walk.mean(axis=0)
         part, c = self.variance / self.total[:, None], self.closure[:, None]
         mean = (c * (part - share)) @ centred.T
-        spread = self.variance @ (centred**2).T - (self.variance @ centred.T) ** 2 / (
-            self.total[:, None]
+        spread = (
+            self.variance @ (centred**2).T
+            - (self.variance @ centred.T) ** 2 / (self.total[:, None])
         )
         near, square = _within(mean, spread)
         scales = len(SCALES)
@@ -240,7 +241,7 @@ class _Posterior:
             left_out = self.doubted[:, place, None] / np.maximum(self.open, 1)[:, None]
             one += left_out * near.mean(axis=2)
             one_square += left_out * square.mean(axis=2)
-        by_chance = _chance(length)
+        by_chance = _chance(self.doubted)
         uniform = by_chance * NODE_TOLERANCE**2 / 3.0
         stated = self._mixed(PRIOR, closed, one, by_chance)
         other = self._mixed(OTHER_PRIOR, closed, one, by_chance)
@@ -263,17 +264,16 @@ class _Posterior:
         return np.asarray(closed / (closed + one + more))
 
     def _mixed(
-        self, prior: tuple[float, float], closed: FloatArray, one: FloatArray, more: float
+        self, prior: tuple[float, float], closed: FloatArray, one: FloatArray, more: FloatArray
     ) -> FloatArray:
         """Mean (b, L) of a quantity over the cases; `closed` times its density."""
-        weights = self._prior(prior)
-        total = weights[0] * self.density.mean(axis=1) + weights[1] + weights[2]
-        mixed = weights[0][:, None] * closed + weights[1][:, None] * one + weights[2][:, None] * more
-        return np.asarray(mixed / total[:, None])
+        none, single, several = (weight[:, None] for weight in self._prior(prior))
+        total = none * self.density.mean(axis=1)[:, None] + single + several
+        return np.asarray((none * closed + single * one + several * more) / total)
 
 
 def _within(mean: FloatArray, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """P(|e| < tolerance) and E[e²; |e| < tolerance] (b, L, s) for normal e of variance σ² spread."""
+    """P(|e| < τ) and E[e²; |e| < τ] (b, L, s), e normal of variance σ² spread, τ the tolerance."""
     width = np.sqrt(np.maximum(spread, 1e-12))[..., None] * SCALES
     low = (-NODE_TOLERANCE - mean[..., None]) / width
     high = (NODE_TOLERANCE - mean[..., None]) / width
@@ -284,12 +284,20 @@ def _within(mean: FloatArray, spread: FloatArray) -> tuple[FloatArray, FloatArra
     return near, square
 
 
-def _chance(length: int) -> float:
-    """Probability that a node is right if two outliers divide the cycle at any two places.
+def _chance(doubted: BoolArray) -> FloatArray:
+    """Probability (b, L) that a node is right if two of the measurements (b, L) are outliers.
 
-    Its part of b nodes is rotated against the others by a uniform angle u, and against the mean of
-    all by (1 - b/L) u.
+    They divide the cycle in two. A part of l nodes is rotated against the other by a uniform angle
+    u, and against the mean of all by (1 - l/L) u.
     """
-    b = np.arange(1, length)
-    near = np.minimum(NODE_TOLERANCE / np.pi / (1.0 - b / length), 1.0)
-    return float((b * near).sum() / b.sum())
+    length = doubted.shape[1]
+    total, count = np.zeros(doubted.shape), np.zeros(len(doubted))
+    for first, second in zip(*np.triu_indices(length, 1), strict=True):
+        between = np.arange(length)
+        size = np.where((between > first) & (between <= second), second - first, 0)
+        size = np.where(size, size, length - (second - first))
+        near = np.minimum(NODE_TOLERANCE / np.pi / (1.0 - size / length), 1.0)
+        both = doubted[:, first] & doubted[:, second]
+        total += both[:, None] * near
+        count += both
+    return total / np.maximum(count, 1)[:, None]
