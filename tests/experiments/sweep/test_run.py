@@ -355,12 +355,3 @@ def test_memory_and_open_files_do_not_grow_with_the_number_of_jobs(tmp_path):
     (objects, files), (objects_after, files_after) = seen
     assert objects_after - objects < 50 * jobs, "a config kept would be 1,500 objects per job"
     assert files_after <= files
-
-
-def test_out_of_memory_is_one_line(tmp_path, capsys):
-    job = [text for text in SWEEP if text not in ("-m", "method=spectral,trivial")]
-    job = [text for text in job if not text.startswith("data.eta")]
-    with mock.patch("gnnsync.experiments.job.run.solve_replicas", side_effect=MemoryError("8 EiB")):
-        assert main([*job, "method=trivial", f"output_dir={tmp_path}"]) == 1
-    told = capsys.readouterr().err
-    assert told == ("gnnsync: out of memory: fewer nodes, data.seeds or trials need less (8 EiB)\n")
