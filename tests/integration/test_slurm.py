@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.skipif(os.getuid() != 0, reason="starts the daemons of Slurm as root"),
 ]
 ROOT = Path(__file__).resolve().parents[2]
+KEY = "s3cret-0123456789abcdef"
 CONFIG = """\
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
@@ -90,7 +91,8 @@ def test_a_cancelled_job_is_told_and_runs_on_the_next_start(cluster, tmp_path):
     folder.mkdir()
     sweep = [
         *("data.n=30", "data.p=0.4", "data.seeds=[10]", "trials=1", "figures=false"),
-        *("logger=none", "hydra/launcher=slurm", "hydra.launcher.partition=main"),
+        *("logger=csv", f"+logger.csv.prefix={KEY}"),
+        *("hydra/launcher=slurm", "hydra.launcher.partition=main"),
         *(f"output_dir={tmp_path}", "sweep=study"),
         "method=trivial",
         "method._target_=tests.integration.probe.Probe",
@@ -118,6 +120,10 @@ def test_a_cancelled_job_is_told_and_runs_on_the_next_start(cluster, tmp_path):
     assert "3 jobs: 2 done, 0 failed before, 1 new" in told
     assert len(list(tmp_path.rglob("result.json"))) == 3
     assert [path.stat().st_mtime_ns for path in results] == stamps
+    scripts = tmp_path / "study" / ".slurm"
+    assert scripts.stat().st_mode & 0o077 == 0
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
 
 
 def _last_in_the_queue() -> str:

@@ -7,6 +7,7 @@ import logging
 import subprocess
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from hydra.core.singleton import Singleton
@@ -64,13 +65,21 @@ class SlurmLauncher(ClusterLauncher):
         except KeyboardInterrupt:
             log.warning("the jobs go on in Slurm; `scancel %s` stops them", array)
             raise
-        return [_result(job) for job in jobs]
+        results = [_result(job) for job in jobs]
+        for job in jobs:
+            # Both hold the whole config, with the keys of loggers.
+            job.paths.submitted_pickle.unlink(missing_ok=True)
+            job.paths.result_pickle.unlink(missing_ok=True)
+        return results
 
     def _executor(self) -> Any:
         # As above: an extra.
         import submitit
         from hydra_plugins.hydra_submitit_launcher.config import BaseQueueConf
 
+        top = Path(self.folder.partition("%")[0])  # %j is the number of the job
+        if not top.is_dir():
+            top.mkdir(parents=True, mode=0o700)  # while the jobs run, it holds their configs
         executor = submitit.AutoExecutor(
             self.folder, cluster="slurm", slurm_max_num_timeout=self.max_num_timeout
         )

@@ -141,12 +141,16 @@ def test_a_search_that_was_interrupted_goes_on_to_its_total(sweep, tmp_path):
 
 def test_a_search_with_a_storage_goes_on_to_its_total(sweep, tmp_path):
     pytest.importorskip("hydra_plugins.hydra_optuna_sweeper")
-    stored = [f"hydra.sweeper.storage='sqlite:///{tmp_path}/s.db'", "hydra.sweeper.study_name=one"]
-    sweep(*SEARCH, *stored, "hydra.sweeper.n_trials=2")
-    before = results(tmp_path)
-    assert len(before) == 2
-    sweep(*SEARCH, *stored, "hydra.sweeper.n_trials=2")
-    assert results(tmp_path) == before
-    assert "best_value" in (tmp_path / "runs" / "optimization_results.yaml").read_text()
-    sweep(*SEARCH, *stored, "hydra.sweeper.n_trials=3")
-    assert len(results(tmp_path)) == 3
+    import optuna
+
+    storage = f"sqlite:///{tmp_path}/s.db"
+    stored = [f"hydra.sweeper.storage='{storage}'", "hydra.sweeper.study_name=one"]
+    for total, before in ((2, 0), (2, 2), (3, 2)):
+        jobs = results(tmp_path)
+        sweep(*SEARCH, *stored, f"hydra.sweeper.n_trials={total}")
+        assert len(optuna.load_study(study_name="one", storage=storage).trials) == total
+        after = results(tmp_path)
+        assert len(jobs) == before
+        assert len(after) == total, "what was proposed before is not proposed again"
+        assert {path: after[path] for path in jobs} == jobs
+        assert "best_value" in (tmp_path / "runs" / "optimization_results.yaml").read_text()
