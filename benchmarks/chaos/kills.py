@@ -30,7 +30,7 @@ from benchmarks.chaos.sweeps import JOBS, LAUNCHERS, Run, fault, finish, orphans
 _MEGABYTES = 4
 # How often a disturbance is a full disk.
 _FULL = 0.12
-# Seconds in which a sweep has to end by itself on a full disk, on a machine that does other work too.
+# Seconds in which a sweep has to end by itself on a full disk, on a busy machine too.
 _ENDING = 1800.0
 
 

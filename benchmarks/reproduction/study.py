@@ -84,7 +84,7 @@ PARTS = (
         ("method=spectral,sdp", "data=ero,rggo", *_GNNSYNC_K1[1:]),
     ),
     _wide(1, "0.2,0.4,0.6,0.8,0.9"),
-    _wide(2, "0.2,0.4"),
-    _wide(3, "0.2,0.4"),
+    _wide(2, "0.2"),
+    _wide(3, "0.2"),
 )
 BY_NAME = {part.name: part for part in PARTS}

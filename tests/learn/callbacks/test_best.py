@@ -3,7 +3,7 @@ import pytorch_lightning
 import torch
 
 from gnnsync.errors import GnnsyncError
-from gnnsync.learn import GNNSync
+from gnnsync.learn import gnnsync_paper
 from gnnsync.learn.callbacks import BestState, LossCurve, ReplicaCallback, ReplicaStopping
 from gnnsync.learn.training.loading import ReplicaDataModule
 
@@ -22,7 +22,8 @@ class States(ReplicaCallback):
 @pytest.fixture
 def fit(make_graph, quick, tmp_path):
     """Train with a plain Trainer; the learning rate is too large to end at the best state."""
-    method = GNNSync(
+    method = gnnsync_paper(
+        spread=0.25,
         optimizer=lambda parameters: torch.optim.SGD(parameters, lr=5.0),
         training=quick(precision=32),
     )

@@ -32,13 +32,14 @@ def test_each_replica_is_clipped_by_its_own_norm(encoder, make_graph, quick):
 
     free = norms()
     assert free.shape == (6, 4)
-    limit = float(free[0].sort().values[1:3].mean())  # two of the four are above
+    highest = free.max(dim=0).values
+    limit = float(highest.sort().values[1:3].mean())  # two of the four are above at some step
     clipped = norms(ReplicaGradientClipping(limit))
     torch.testing.assert_close(clipped[0], free[0].clamp(max=limit))
     assert (clipped <= limit * (1 + 1e-9)).all()
     # The two replicas that were never clipped train as if nothing were.
     untouched = (free <= limit).all(dim=0)
-    assert untouched.any()
+    assert untouched.sum() == 2
     torch.testing.assert_close(clipped[:, untouched], free[:, untouched])
 
 
