@@ -109,7 +109,7 @@ def test_early_stopping_stops_after_its_patience(run):
     ],
 )
 def test_learning_rate_monitor_logs_the_schedule(run, tmp_path, scheduler, expected):
-    _, probe = run("trainer.max_steps=40", "callbacks=learning_rate", *scheduler)
+    _, probe = run("trainer.max_steps=40", "optimizer=sgd", "callbacks=learning_rate", *scheduler)
     (path,) = tmp_path.rglob("metrics.csv")
     logged = [float(row["lr-SGD"]) for row in csv.DictReader(path.open()) if row["lr-SGD"]]
     # Read at the start of each macro-step of ten optimizer steps.
@@ -119,7 +119,7 @@ def test_learning_rate_monitor_logs_the_schedule(run, tmp_path, scheduler, expec
 
 
 def test_cosine_annealing_ends_at_zero_and_plateau_halves(run):
-    _, probe = run("trainer.max_steps=40", "scheduler=cosine")
+    _, probe = run("trainer.max_steps=40", "optimizer=sgd", "scheduler=cosine")
     rates = [lr for _, _, lr in probe.steps]
     assert rates[0] == 0.005
     assert rates[20] == pytest.approx(0.0025)
@@ -128,6 +128,7 @@ def test_cosine_annealing_ends_at_zero_and_plateau_halves(run):
     # No improvement is ever large enough: halved after every second evaluation, 5 steps apart.
     _, probe = run(
         "trainer.max_steps=40",
+        "optimizer=sgd",
         "scheduler=plateau",
         "scheduler.patience=0",
         "+scheduler.threshold=9",
@@ -168,7 +169,7 @@ def test_two_progress_bars_are_refused_in_one_line(run):
 @pytest.mark.parametrize(("k", "last"), [(1, True), (2, False)])
 def test_the_last_state_counts_for_one_group_only(run, k, last):
     patience = ["callbacks.stopping.patience=1", "callbacks.stopping.last_for_one_group=true"]
-    rows, _ = run(f"data.k={k}", "optimizer.lr=100", "method.eval_every=1", *patience)
+    rows, _ = run(f"data.k={k}", "protocol=paper", "optimizer.lr=100", *patience)
     assert {row["status"] for row in rows} == ({"finished"} if last else {"stopped"})
 
 

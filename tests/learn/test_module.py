@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnnsync.learn import GNNSync
+from gnnsync.learn import GNNSync, gnnsync_paper
 from gnnsync.learn.callbacks import History, ReplicaCallback, ReplicaStopping
 from gnnsync.learn.callbacks.base import find_callback
 from gnnsync.learn.losses import UpsetLoss
@@ -43,7 +43,7 @@ def test_a_replica_trains_as_it_would_alone(graphs, quick):
 
 def test_another_weight_in_one_replica_leaves_the_gradients_of_the_others(graphs, quick):
     def gradients(change: float | None):
-        method = GNNSync(
+        method = gnnsync_paper(
             steps=lambda replicas: ProjectedGradient(replicas, trainable=True), training=quick()
         )
         batch = method.prepare(graphs, 2, seeds=[1, 2, 3, 4], trials=2)

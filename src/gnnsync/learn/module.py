@@ -158,9 +158,10 @@ class SyncModule(LightningModule):
         self._set_training(True)
         return angles
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def evaluate(self, batch: ReplicaBatch) -> Tensor:
         """Loss (R,) without dropout."""
+        # Not `inference_mode`, as in `answer`.
         self._set_training(False)
         loss: Tensor = self.loss(self(batch, final=False), batch)
         self._set_training(True)

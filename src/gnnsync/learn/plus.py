@@ -30,6 +30,7 @@ def gnnsync_plus(**changes: Any) -> GNNSync:
         "optimizer": partial(torch.optim.Adam, lr=0.01),
         "training": Training(max_steps=200, patience=50),
         "spread": 0.02,
+        "correction": None,
         "separation": 0,
     }
     return GNNSync(**(parts | changes))

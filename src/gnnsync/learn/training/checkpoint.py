@@ -15,10 +15,17 @@ from gnnsync.learn.module import SyncModule
 
 @torch.no_grad()
 def load_parameters(module: SyncModule, path: str | Path) -> None:
-    """Give `module` the best parameters stored in a checkpoint of the same shape."""
+    """Give `module` the best parameters stored in a checkpoint of the same shape, and its buffers.
+
+    Buffers, such as the scale of a `ResidualHead`, come from the draw that the training began with.
+    """
     own = dict(module.named_parameters())
     for name, value in matching_parameters(module, Path(path)).items():
         own[name].copy_(value)
+    stored = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
+    for name, buffer in module.named_buffers():
+        if name in stored and stored[name].shape == buffer.shape:
+            buffer.copy_(stored[name])
 
 
 def matching_parameters(module: SyncModule, path: Path) -> dict[str, Tensor]:
