@@ -152,7 +152,7 @@ def test_trainable_alpha_is_trained(graphs, quick):
 
 
 def test_evaluation_has_no_dropout_and_training_does(graphs, quick):
-    method = GNNSync(training=quick())
+    method = gnnsync_paper(training=quick())
     batch = method.prepare(graphs, seeds=[1, 2])
     module = method.build(batch).train()
     evaluations = torch.stack([module.evaluate(batch) for _ in range(3)])
