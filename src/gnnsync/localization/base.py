@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -129,6 +130,17 @@ class Translations(Protocol):
         self, patches: LocalPatches, signs: IntArray, angles: FloatArray, num_points: int
     ) -> FloatArray:
         """Positions (n, 2); NaN for points in no patch."""
+        ...
+
+
+@runtime_checkable
+class Repair(Protocol):
+    """Looks for a map that fits the distances better than the first one."""
+
+    def __call__(
+        self, network: DistanceNetwork, starts: Sequence[FloatArray], *, seed: int = 0
+    ) -> FloatArray:
+        """Positions (n, 2) of the best map found from any of the starts (n, 2)."""
         ...
 
 

@@ -1,0 +1,113 @@
+"""Search for a better map: folds taken out, as long as the likelihood rises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnnsync.distance_network import DistanceNetwork
+from gnnsync.errors import check_integer, check_real
+from gnnsync.localization.fit import Fit, fit_points, lengths
+from gnnsync.localization.frames import anchored, held_anchors
+from gnnsync.localization.joining import join_bodies
+from gnnsync.localization.presence import presence_log_likelihood
+from gnnsync.localization.unfolding import Unfolding
+from gnnsync.typing import FloatArray
+from gnnsync.work import time_is_up
+
+# A likelihood has to rise by more: less is rounding.
+_LEAST_GAIN = 1e-3
+# Steps and tolerance of the fits that are compared.
+_STEPS, _TOLERANCE = 60, 1e-5
+# Distances of less confidence, or with a residual of so many deviations, count as rejected; points
+# with so many of them are placed again, unless they are more than this share of all.
+_LEAST_CONFIDENCE, _LARGE_RESIDUAL, _LEAST_REJECTED, _MOST_RELOCATED = 0.5, 2.5, 2, 0.5
+
+
+@dataclass(frozen=True)
+class FoldRepair:
+    """Maps unfolded in several ways and fitted; the most likely one is kept.
+
+    The likelihood is that of the distances (`DistanceNoise`) times that of which pairs were
+    measured at all (`presence_log_likelihood`), which tells a folded map from a plain one even if
+    the distances fit either.
+
+    Args:
+        rounds: most rounds; each begins with the best map so far, and the search ends after one
+            without gain.
+        lifts: one trial each: the height of the third coordinate in median distances and its
+            smoothing, see `Unfolding`.
+    """
+
+    rounds: int = 6
+    lifts: Sequence[Sequence[float]] = ((0.0, 0), (0.3, 0), (1.0, 5), (1.0, 20))
+
+    def __post_init__(self) -> None:
+        check_integer("rounds", self.rounds, 0)
+        for height, smoothing in self.lifts:
+            check_real("lifts", height, 0)
+            check_integer("lifts", smoothing, 0)
+
+    def __call__(
+        self, network: DistanceNetwork, starts: Sequence[FloatArray], *, seed: int = 0
+    ) -> FloatArray:
+        """Positions (n, 2) from the best of several starts (n, 2) without NaN."""
+        if not network.num_edges:
+            return starts[0]
+        held = held_anchors(network)
+        unfold = Unfolding(network, held)
+
+        def fitted(points: FloatArray) -> tuple[float, Fit]:
+            fit = fit_points(network, points, held, _STEPS, _TOLERANCE)
+            likelihood = fit.log_likelihood(network)
+            return likelihood + presence_log_likelihood(network, fit.points), fit
+
+        score, best = max(
+            (fitted(anchored(network, start)) for start in starts), key=lambda found: found[0]
+        )
+        trials = 1 + len(self.lifts)
+        for number in range(self.rounds):
+            before = score
+            for trial in range(trials):
+                if time_is_up():
+                    return best.points
+                if trial == 0:
+                    moved = relocated(network, best)
+                else:
+                    height, smoothing = self.lifts[trial - 1]
+                    draw = seed + trials * number + trial
+                    moved = unfold(best.points, height, draw, int(smoothing))
+                if moved is None:
+                    continue
+                found, fit = fitted(moved)
+                if found > score + _LEAST_GAIN:
+                    score, best = found, fit
+            if score == before:
+                break
+        return np.asarray(best.points)
+
+
+def relocated(network: DistanceNetwork, fit: Fit) -> FloatArray | None:
+    """The map with the points of rejected distances placed again by what remains.
+
+    A point with at least two rejected distances is taken out of the map and put where its distances
+    to the others are best kept. None if there are none such, or nearly all are.
+    """
+    rejected = fit.confidence < _LEAST_CONFIDENCE
+    if fit.noise is not None:
+        length = lengths(fit.points, network)[fit.used]
+        z = np.abs(length - fit.noise.distance) / (fit.noise.sigma * fit.noise.scale(length))
+        rejected[fit.used] |= z > _LARGE_RESIDUAL
+    count = np.bincount(network.pairs[:, rejected].ravel(), minlength=network.num_points)
+    moved = (count >= _LEAST_REJECTED) & ~held_anchors(network)
+    if not moved.any() or moved.mean() > _MOST_RELOCATED:
+        return None
+    kept = np.flatnonzero(~moved)
+    bodies = [
+        (own, fit.points[own])
+        for own in (kept[network.component[kept] == c] for c in range(network.num_components))
+        if len(own)
+    ]
+    return join_bodies(network, bodies)

@@ -1,0 +1,30 @@
+import numpy as np
+
+from gnnsync.localization.presence import (
+    point_reach,
+    presence_log_likelihood,
+    two_steps_apart,
+)
+from tests.distances import complete_network, disc_network
+
+
+def test_reach_is_a_high_quantile_of_the_distances():
+    network = disc_network()
+    reach = point_reach(network)
+    ends = [network.distance[(network.pairs == i).any(axis=0)] for i in range(60)]
+    assert all(np.median(d) <= r <= d.max() for d, r in zip(ends, reach, strict=True))
+
+
+def test_two_steps_apart_on_a_path():
+    network = complete_network([[0, 0], [1, 0], [2, 0.0], [3, 1]]).keep_edges(
+        np.array([True, False, False, True, False, True])
+    )
+    assert two_steps_apart(network).T.tolist() == [[0, 2], [1, 3]]
+
+
+def test_a_folded_map_is_less_likely():
+    network = disc_network(n=200)
+    folded = network.points.copy()
+    folded[:, 0] = np.abs(folded[:, 0] - 0.5)
+    true = presence_log_likelihood(network, network.points)
+    assert presence_log_likelihood(network, folded) < true - 100.0

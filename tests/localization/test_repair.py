@@ -1,0 +1,47 @@
+import numpy as np
+
+from gnnsync.localization.fit import fit_points
+from gnnsync.localization.repair import FoldRepair, relocated
+from gnnsync.positions import position_rmse
+from gnnsync.rigidity import localizable_points
+from tests.distances import disc_network
+
+
+def test_the_best_start_is_taken():
+    network = disc_network(eta=0.05)
+    bad = np.random.default_rng(0).random((60, 2))
+    found = FoldRepair(rounds=0)(network, [bad, network.points])
+    assert position_rmse(found, network) < 0.03
+
+
+def test_points_on_the_wrong_side_are_placed_again():
+    network = disc_network(n=100, degree=14.0)
+    start = network.points.copy()
+    start[[3, 30]] += 0.3
+    none = np.zeros(100, bool)
+    fit = fit_points(network, start, none, 60, 1e-6)
+    moved = relocated(network, fit)
+    if moved is None:  # the fit found its way
+        moved = fit.points
+    again = fit_points(network, moved, none, 60, 1e-6)
+    assert position_rmse(again.points, network) < 1e-6
+
+
+def test_a_right_map_has_no_points_to_place_again():
+    network = disc_network()
+    fit = fit_points(network, network.points, np.zeros(60, bool), 20, 1e-9)
+    assert relocated(network, fit) is None
+
+
+def test_a_group_of_points_on_the_wrong_side_is_put_right():
+    network = disc_network(n=120, degree=14.0, eta=0.05)
+    start = network.points.copy()
+    own = np.flatnonzero(np.linalg.norm(start - [0.5, 0.5], axis=1) < 0.12)
+    assert len(own) >= 4
+    start[own] += [0.3, 0.0]
+    good = localizable_points(network.pairs, 120)
+    found, best = (
+        fit_points(network, points, np.zeros(120, bool), 60, 1e-6).points
+        for points in (FoldRepair(rounds=1)(network, [start]), network.points)
+    )
+    assert position_rmse(found, network, good) < 1.1 * position_rmse(best, network, good)
