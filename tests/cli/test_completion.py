@@ -49,6 +49,7 @@ def keys(arguments: list[str]) -> list[str]:
         ("gnnsync show --j", ["--json"]),
         ("gnnsync report --tog", ["--together"]),
         ("gnnsync solve off", []),
+        ("gnnsync locate --anch", ["--anchors"]),
         ("gnnsync completion z", ["zsh"]),
         ("gnnsync nothing -", []),
     ],

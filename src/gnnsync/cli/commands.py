@@ -1,3 +1,3 @@
 """The names of the commands. This module loads nothing."""
 
-COMMANDS = ("run", "solve", "report", "list", "show", "completion")
+COMMANDS = ("run", "solve", "locate", "report", "list", "show", "completion")

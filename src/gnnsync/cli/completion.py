@@ -55,7 +55,7 @@ function __gnnsync_offer
     gnnsync completion query 2>/dev/null
 end
 complete -c gnnsync -f -a "(__gnnsync_offer)"
-complete -c gnnsync -F -n "__fish_seen_subcommand_from solve report list show"
+complete -c gnnsync -F -n "__fish_seen_subcommand_from solve locate report list show"
 """
 _UNINSTALL = {
     "bash": "complete -r gnnsync; unset -f _gnnsync",
@@ -149,6 +149,8 @@ def _options(command: str) -> list[str]:
     """The options in the help of a command."""
     if command == "solve":
         from gnnsync.cli.solve.options import solve_parser as parser  # loads NumPy and SciPy
+    elif command == "locate":
+        from gnnsync.cli.locate.options import locate_parser as parser  # as above
     elif command == "report":
         from gnnsync.cli.report import parser  # loads pandas and Matplotlib
     elif command == "list":

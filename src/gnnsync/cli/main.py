@@ -21,6 +21,7 @@ commands:
   run         train or solve by config: gnnsync run data=rggo data.p=0.15 loss=cycle
                 -m runs every combination of comma-separated values, -v prints the whole config
   solve       angles from offsets in a file: gnnsync solve offsets.csv --output angles.csv
+  locate      points from distances in a file: gnnsync locate distances.csv --output points.csv
   report      figures, tables and a page from results: gnnsync report outputs/demo
   list        runs with date, method, data, error and status: gnnsync list outputs
   show        command, errors, config and files of a run: gnnsync show latest
@@ -59,6 +60,11 @@ def _dispatch(arguments: list[str]) -> int:
         from gnnsync.cli.solve.command import main as solve
 
         return solve(rest)
+    if command == "locate":
+        # Loads NumPy and SciPy, as above.
+        from gnnsync.cli.locate.command import main as locate
+
+        return locate(rest)
     if command == "report":
         # Loads pandas and Matplotlib, which only reports need.
         from gnnsync.cli.report import main as report

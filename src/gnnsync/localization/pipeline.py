@@ -49,7 +49,19 @@ from gnnsync.methods.base import Method
 from gnnsync.positions import Positions
 from gnnsync.solution import Solution
 from gnnsync.typing import FloatArray, IntArray
-from gnnsync.work import stage
+from gnnsync.work import plan, stage
+
+# Usual seconds of the stages, in any unit.
+_COSTS = {
+    "patches": 1.0,
+    "embedding": 5.0,
+    "alignment": 1.0,
+    "reflections": 1.0,
+    "rotations": 15.0,
+    "translations": 1.0,
+    "repair": 20.0,
+    "refinement": 2.0,
+}
 
 
 @dataclass(frozen=True)
@@ -81,6 +93,7 @@ class Localization:
     def __call__(self, network: DistanceNetwork, *, seed: int = 0) -> Positions:
         """Positions of the points of a network."""
         start = time.perf_counter()
+        plan(_COSTS)
         found = self.measure(network, seed=seed)
         with stage("rotations"):
             solution = self._rotations(found.graph, seed)
