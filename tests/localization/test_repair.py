@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 
 from gnnsync.localization.fit import fit_points
-from gnnsync.localization.repair import FoldRepair, relocated
+from gnnsync.localization.repair import FoldRepair, rejoined, relocated
 from gnnsync.positions import position_rmse
 from gnnsync.rigidity import localizable_points
 from tests.distances import disc_network
@@ -45,3 +47,17 @@ def test_a_group_of_points_on_the_wrong_side_is_put_right():
         for points in (FoldRepair(rounds=1)(network, [start]), network.points)
     )
     assert position_rmse(found, network, good) < 1.1 * position_rmse(best, network, good)
+
+
+def test_a_body_on_the_wrong_side_of_a_hinge_is_placed_again():
+    network = disc_network(n=100, degree=14.0, seed=4)
+    start = network.points.copy()
+    over = start[:, 0] > 0.8
+    start[over, 0] = 1.6 - start[over, 0]
+    length = np.linalg.norm(start[network.pairs[0]] - start[network.pairs[1]], axis=1)
+    wrong = np.abs(length - network.distance) > 1e-9
+    fit = fit_points(network, network.points, np.zeros(100, bool), 20, 1e-9)
+    folded = replace(fit, points=start, confidence=np.where(wrong, 0.0, 1.0), noise=None)
+    again = fit_points(network, rejoined(network, folded), np.zeros(100, bool), 60, 1e-6)
+    good = localizable_points(network.pairs, 100)
+    assert position_rmse(again.points, network, good) < 1e-6

@@ -82,6 +82,8 @@ class _Placing:
         """Put a body where its links are best kept; common points stay."""
         inside, other, distance = self._edges(points)
         common = self.placed[points]
+        if common.all():
+            return
         linked = self.placed[other] & ~common[inside] & ~np.isin(other, points)
         which = np.concatenate([np.flatnonzero(common), inside[linked]])
         target = np.concatenate([self.place[points[common]], self.place[other[linked]]])
@@ -140,6 +142,8 @@ class _Placing:
         return best
 
 
+# Damping of the steps, relative, and for starts so far away that no link has weight.
+_DAMPING, _LEAST_DAMPING = 1e-3, 1e-12
 # Placements that are compared, and points of a body whose neighbourhood is looked at.
 _MOST_CHOICES, _MOST_CHECKED = 8, 30
 
@@ -186,7 +190,7 @@ def _motions(
             normal += np.einsum("se,sea,seb->sab", weight[:, exact], more, more)
         scale = np.array([1.0, 1.0, max(float(np.square(own).sum(1).max()), size**2)])
         trace = np.einsum("saa->s", normal[:, :2, :2])
-        normal += (1e-3 * trace)[:, None, None] * np.diag(scale)
+        normal += (_DAMPING * trace + _LEAST_DAMPING)[:, None, None] * np.diag(scale)
         change = np.linalg.solve(normal, right[..., None])[..., 0]
         shift = shift - change[:, :2]
         angle = angle - change[:, 2]

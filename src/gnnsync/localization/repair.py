@@ -14,7 +14,8 @@ from gnnsync.localization.frames import anchored, held_anchors
 from gnnsync.localization.joining import join_bodies
 from gnnsync.localization.presence import presence_log_likelihood
 from gnnsync.localization.unfolding import Unfolding
-from gnnsync.typing import FloatArray
+from gnnsync.rigidity import Rigidity
+from gnnsync.typing import BoolArray, FloatArray
 from gnnsync.work import time_is_up
 
 # A likelihood has to rise by more: less is rounding.
@@ -67,16 +68,17 @@ class FoldRepair:
         score, best = max(
             (fitted(anchored(network, start)) for start in starts), key=lambda found: found[0]
         )
-        trials = 1 + len(self.lifts)
+        placings = (relocated, rejoined)
+        trials = len(placings) + len(self.lifts)
         for number in range(self.rounds):
             before = score
             for trial in range(trials):
                 if time_is_up():
                     return best.points
-                if trial == 0:
-                    moved = relocated(network, best)
+                if trial < len(placings):
+                    moved = placings[trial](network, best)
                 else:
-                    height, smoothing = self.lifts[trial - 1]
+                    height, smoothing = self.lifts[trial - len(placings)]
                     draw = seed + trials * number + trial
                     moved = unfold(best.points, height, draw, int(smoothing))
                 if moved is None:
@@ -95,11 +97,7 @@ def relocated(network: DistanceNetwork, fit: Fit) -> FloatArray | None:
     A point with at least two rejected distances is taken out of the map and put where its distances
     to the others are best kept. None if there are none such, or nearly all are.
     """
-    rejected = fit.confidence < _LEAST_CONFIDENCE
-    if fit.noise is not None:
-        length = lengths(fit.points, network)[fit.used]
-        z = np.abs(length - fit.noise.distance) / (fit.noise.sigma * fit.noise.scale(length))
-        rejected[fit.used] |= z > _LARGE_RESIDUAL
+    rejected = _rejected(network, fit)
     count = np.bincount(network.pairs[:, rejected].ravel(), minlength=network.num_points)
     moved = (count >= _LEAST_REJECTED) & ~held_anchors(network)
     if not moved.any() or moved.mean() > _MOST_RELOCATED:
@@ -111,3 +109,29 @@ def relocated(network: DistanceNetwork, fit: Fit) -> FloatArray | None:
         if len(own)
     ]
     return join_bodies(network, bodies)
+
+
+def rejoined(network: DistanceNetwork, fit: Fit) -> FloatArray | None:
+    """The map with each body placed again that the accepted distances keep globally rigid.
+
+    Such bodies share at most two points, and a map can be folded between any two of them: the
+    rejected distances then tell on which side each belongs. None if nothing is rejected, or if one
+    body holds nearly all points.
+    """
+    rejected = _rejected(network, fit)
+    if not rejected.any() or held_anchors(network).any():
+        return None
+    bodies = Rigidity(network.pairs[:, ~rejected], network.num_points).bodies
+    if len(bodies) <= network.num_components:
+        return None
+    return join_bodies(network, [(own, fit.points[own]) for own in bodies])
+
+
+def _rejected(network: DistanceNetwork, fit: Fit) -> BoolArray:
+    """Distances (m,) that the fit does not believe, or hardly."""
+    rejected = fit.confidence < _LEAST_CONFIDENCE
+    if fit.noise is not None:
+        length = lengths(fit.points, network)[fit.used]
+        z = np.abs(length - fit.noise.distance) / (fit.noise.sigma * fit.noise.scale(length))
+        rejected[fit.used] |= z > _LARGE_RESIDUAL
+    return rejected
