@@ -34,6 +34,7 @@ def keys(arguments: list[str]) -> list[str]:
     ("line", "words"),
     [
         ("gnnsync so", ["solve"]),
+        ("gnnsync locate --anc", ["--anchors"]),
         ("gnnsync run data=rg", ["data=rggo"]),
         ("gnnsync run -m data=ero,rg", ["data=ero,rggo"]),
         ("gnnsync run experiment=paper/main_k1", ["experiment=paper/main_k1"]),
@@ -59,7 +60,7 @@ def test_what_is_offered(line, words):
 
 
 def test_the_beginning_offers_all_commands():
-    assert {"run", "solve", "list", "show"} < set(offered("gnnsync ", keys))
+    assert {"run", "solve", "locate", "list", "show"} < set(offered("gnnsync ", keys))
 
 
 @pytest.mark.parametrize("shell", SHELLS)

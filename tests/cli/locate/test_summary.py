@@ -53,6 +53,12 @@ def test_noise_is_relative_and_in_units_of_the_stated_deviation():
     assert found["noise_stated"] == float(np.sqrt(np.sum((good / network.deviation[:6]) ** 2)))
 
 
+def test_noise_is_unknown_without_localizable_points():
+    network, positions = located()
+    found = summarize_positions(network, positions.replace(localizable=np.zeros(5, bool)))
+    assert (found["noise"], found["radius_worst"]) == (None, None)
+
+
 PLUS = np.arange(7) % 2 == 0
 
 

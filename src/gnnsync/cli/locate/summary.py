@@ -98,7 +98,7 @@ def _noise(
     used = accepted & good[network.pairs].all(axis=0)
     freedom = int(used.sum()) - 2 * int(good.sum()) + 3
     none: dict[str, float | None] = {"noise": None, "noise_stated": None}
-    if freedom <= 0:
+    if freedom <= 0 or not used.any():
         return none
     residual = network.residual(positions.points)[used]
     relative = residual / network.distance[used]
