@@ -36,6 +36,7 @@ SWAPPABLE = [
         "trainer",
         "callbacks",
         "anchors",
+        *(f"localization/{step.name}" for step in sorted((CONF / "localization").iterdir())),
         "logger",
         "experiment",
         "debug",
@@ -60,7 +61,11 @@ def test_choice_builds(composed, group, choice, tmp_path):
         extra = [f"data.path={_cloud(tmp_path)}"]
     elif (group, choice) == ("data", "file"):
         extra = [f"data.path={_offsets(tmp_path)}"]
-    maps = group == "experiment" and choice.endswith(("us_cities", "pacm", "maps"))
+    if group.startswith("localization/"):
+        small += ["data=distances"]
+    cities = ("us_cities", "pacm", "maps", "localization")
+    maps = group.startswith("localization/")
+    maps |= group == "experiment" and choice.endswith(cities)
     if maps or (group == "data" and choice not in ("ero", "bao", "rggo")):
         from hydra import compose, initialize_config_dir
 

@@ -143,6 +143,38 @@ def test_every_value_of_a_preset_builds_and_one_job_runs(preset, tmp_path):
     assert "gnnsync" in rows[0]["method"]
 
 
+SMALL_CLOUD = ["localization.points.n=40", "localization.peers.smacof.random_starts=1"]
+
+
+def test_the_study_of_localization_is_noise_by_degree_by_method(tmp_path):
+    overrides = ["experiment=localization", "scale=paper", f"output_dir={tmp_path}"]
+    plan = Plan.of(Command.of(overrides).grids)
+    assert len({job.folder for job in plan.jobs}) == len(plan.jobs) == 7 * 4 * 2 * 7
+    cfg = compose_config(["experiment=localization"], with_hydra=True)
+    assert set(cfg.grid.quick) <= set(cfg.grid.paper)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        ["method=auto", "data.outliers=0.1"],
+        ["method=gnnsync_inductive"],
+        ["method=gnnsync", "trainer.max_steps=3", "model/encoder=magnet", "loss=linear"],
+    ],
+    ids=["auto", "inductive", "trained"],
+)
+def test_a_job_of_localization_by_any_method_has_the_map_and_its_limits(method, tmp_path):
+    small = [*SMALL_CLOUD, "data.seeds=[10]", f"output_dir={tmp_path}"]
+    (row,) = run_job(compose_config(["experiment=localization", *method, *small]))
+    names = {"ane", "rmse", "rmse_localizable", "rmse_limit", "rmse_from_truth", "mse"}
+    names |= {
+        f"{figure}_{peer}" for figure in ("rmse", "seconds") for peer in ("smacof", "mds_map")
+    }
+    assert all(math.isfinite(row[name]) for name in names)
+    assert ("rmse_from_truth_clean" in row) == ("data.outliers=0.1" in method)
+    assert 0.0 < row["rmse_limit"] < row["rmse_localizable"]
+
+
 @pytest.mark.parametrize(
     "overrides",
     [
