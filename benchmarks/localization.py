@@ -3,9 +3,10 @@
 Per map, noise level and share of gross errors it locates several draws, and compares the root mean
 square error of the localizable points with the same refinement started from the truth, with the
 Cramér-Rao bound, and with SMACOF, MDS-MAP and, on small networks, the semidefinite relaxation.
-Rows are appended to a file as they are measured, one per draw; those that are there are kept.
+Rows are appended to a file as they are measured; what is there is not measured again.
 
     python -m benchmarks.localization run --rows localization.jsonl
+    python -m benchmarks.localization run --rows localization.jsonl --draws 3 --peers smacof
     python -m benchmarks.localization table --rows localization.jsonl
     python -m benchmarks.localization scale --points 2500 5000 10000
 """
@@ -19,7 +20,7 @@ import os
 import resource
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +32,16 @@ import numpy as np  # noqa: E402
 from gnnsync.localization.pipeline import Localization  # noqa: E402
 
 from gnnsync.data import DistanceNetworks  # noqa: E402
-from gnnsync.data.located import References  # noqa: E402
 from gnnsync.data.points import Letters, PointSource, USCities  # noqa: E402
 from gnnsync.data.shapes import CShape, SquareWithHoles, UniformSquare  # noqa: E402
-from gnnsync.distance_network import DistanceNetwork  # noqa: E402
 from gnnsync.localization.peers import (  # noqa: E402
     Majorisation,
     MDSMap,
     Relaxation,
     Smacof,
 )
-from gnnsync.positions import Positions, position_ane, position_rmse  # noqa: E402
+from gnnsync.position_limits import position_bound  # noqa: E402
+from gnnsync.positions import position_ane, position_rmse  # noqa: E402
 
 MAPS: dict[str, PointSource] = {
     "us_cities": USCities(),
@@ -77,34 +77,55 @@ def main() -> None:
 
 
 def _run(options: argparse.Namespace, rows: list[Row]) -> None:
-    done = {tuple(row[key] for key in KEYS) for row in rows}
+    """All cells with the first draw, then with the second, and so on."""
+    done = {tuple(row[key] for key in KEYS): row for row in rows}
     seeds = [10 * (i + 1) for i in range(options.draws)]
-    cells = itertools.product(options.maps, options.degree, options.eta, options.outliers, seeds)
-    for cell in cells:
-        if cell not in done:
-            row = measure(dict(zip(KEYS, cell, strict=True)), options.peers)
-            rows.append(row)
+    cells = itertools.product(seeds, options.maps, options.degree, options.eta, options.outliers)
+    for seed, *cell in cells:
+        key = (*cell, seed)
+        row = done.setdefault(key, dict(zip(KEYS, key, strict=True)))
+        wanted = [name for name in ("", *options.peers) if _column(name) not in row]
+        if found := measure(row, wanted):
+            if len(row) == len(KEYS):
+                rows.append(row)
+            row |= found
             with options.rows.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
-            print(*cell, f"{row['rmse'] / row['from_truth']:.3f}", flush=True)
+                file.write(json.dumps({k: row[k] for k in KEYS} | found) + "\n")
+            print(*key, *wanted, flush=True)
 
 
-def measure(cell: Mapping[str, Any], peers: list[str]) -> Row:
-    """One draw: errors of the map and of the peers over the localizable points, and seconds."""
-    steps = Localization()
+def _column(peer: str) -> str:
+    """The column of its error; that of the pipeline for no name."""
+    return f"rmse_{peer}" if peer else "rmse"
+
+
+def measure(cell: Mapping[str, Any], wanted: Sequence[str]) -> Row:
+    """One draw: errors and processor seconds of the peers that are wanted; "" is the pipeline.
+
+    With the pipeline come its references: the bound, and the refinement from the truth.
+    """
+    steps, seed = Localization(), cell["seed"]
     options = {key: cell[key] for key in ("degree", "eta", "outliers")}
-    data = DistanceNetworks(MAPS[cell["map"]], steps, seeds=[cell["seed"]], **options)
-    network, seed = data.network(cell["seed"]), cell["seed"]
-    found, seconds = _timed(steps, network, seed)
-    references = data.references(seed)
-    row = {**cell, **_errors("", found, network, references), "seconds": seconds}
-    row |= {name.removeprefix("rmse_"): value for name, value in references.columns.items()}
-    row["localizable"] = float(references.scored.mean())
-    row["reflections_wrong"] = found.diagnostics.get("reflections_wrong")
-    for name in peers:
-        if name != "relaxation" or network.num_points <= _SMALL:
-            other, seconds = _timed(PEERS[name], network, seed)
-            row |= _errors(f"_{name}", other, network, references) | {f"seconds_{name}": seconds}
+    data = DistanceNetworks(MAPS[cell["map"]], steps, seeds=[seed], **options)
+    network = data.network(seed)
+    assert network.outlier is not None
+    clean = network.keep_edges(~network.outlier)
+    # Which points are scored does not depend on the deviations.
+    scored = position_bound(clean, deviation=np.ones(clean.num_edges)).scored
+    row: Row = {}
+    for name in wanted:
+        if name == "relaxation" and network.num_points > _SMALL:
+            continue
+        start = time.process_time()
+        found = PEERS[name](network, seed=seed) if name else steps(network, seed=seed)
+        end = f"_{name}" if name else ""
+        row[f"seconds{end}"] = time.process_time() - start
+        row[f"rmse{end}"] = position_rmse(found.points, network, scored)
+        row[f"ane{end}"] = position_ane(found.points, network, scored)
+        if not name:
+            row |= data.references(seed).columns
+            row["localizable"] = float(scored.mean())
+            row["reflections_wrong"] = found.diagnostics.get("reflections_wrong")
     return row
 
 
@@ -113,9 +134,9 @@ def scale_line(n: int, eta: float, degree: float) -> str:
     steps = Localization()
     data = DistanceNetworks(UniformSquare(n=n), steps, degree=degree, eta=eta, seeds=[10])
     network = data.network(10)
-    wall = time.perf_counter()
-    found, seconds = _timed(steps, network, 10)
-    wall = time.perf_counter() - wall
+    wall, seconds = time.perf_counter(), time.process_time()
+    found = steps(network, seed=10)
+    wall, seconds = time.perf_counter() - wall, time.process_time() - seconds
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     error = position_rmse(found.points, network, found.localizable)
     best = steps.refinement(network, data.points, seed=10)
@@ -126,28 +147,15 @@ def scale_line(n: int, eta: float, degree: float) -> str:
     )
 
 
-def _timed(locate: Any, network: DistanceNetwork, seed: int) -> tuple[Positions, float]:
-    """Positions, and the processor time that they took."""
-    start = time.process_time()
-    found = locate(network, seed=seed)
-    return found, time.process_time() - start
-
-
-def _errors(
-    suffix: str, found: Positions, network: DistanceNetwork, references: References
-) -> dict[str, float]:
-    scored = references.scored
-    return {
-        f"rmse{suffix}": position_rmse(found.points, network, scored),
-        f"ane{suffix}": position_ane(found.points, network, scored),
-    }
-
-
 def read_rows(path: Path) -> list[Row]:
-    """The rows of a file, none if there is no file."""
+    """The rows of a file, whose lines are parts of them; none if there is no file."""
     if not path.is_file():
         return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows: dict[tuple[Any, ...], Row] = defaultdict(dict)
+    for line in path.read_text(encoding="utf-8").splitlines():
+        part = json.loads(line)
+        rows[tuple(part[key] for key in KEYS)] |= part
+    return list(rows.values())
 
 
 def table(rows: list[Row]) -> str:
@@ -165,30 +173,31 @@ def table(rows: list[Row]) -> str:
 
 
 def _columns(cell: tuple[Any, ...], draws: list[Row], peers: list[str]) -> list[str]:
-    rmse, bound = _pooled(draws, "rmse"), _pooled(draws, "limit")
     # With gross errors the reference does not have them.
-    name = "from_truth_clean" if cell[3] else "from_truth"
-    best = _pooled(draws, name)
+    best = "rmse_from_truth_clean" if cell[3] else "rmse_from_truth"
+    ours = [row for row in draws if "rmse" in row]
     noisy = cell[2] > 0
-
-    def over(value: float | None) -> str:
-        return "–" if value is None else f"{value / best:.3f}" if noisy else f"{value:.2g}"
-
-    shown = [*map(str, cell), str(len(draws))]
-    shown += [f"{np.mean([row['localizable'] for row in draws]):.3f}", f"{rmse:.4g}"]
-    shown += [f"{max(row['ane'] for row in draws):.2g}", f"{best:.4g}", over(rmse), f"{bound:.4g}"]
-    shown.append(f"{rmse / bound:.3f}" if noisy else "–")
-    shown += [over(_pooled(draws, f"rmse_{peer}")) for peer in peers]
+    shown = [*map(str, cell), str(len(ours))]
+    shown.append(f"{np.mean([row['localizable'] for row in ours]):.3f}" if ours else "–")
+    shown += [_pooled(ours, "rmse"), f"{max((row['ane'] for row in ours), default=np.nan):.2g}"]
+    shown += [_pooled(ours, best), _pooled(ours, "rmse", best if noisy else None)]
+    shown += [_pooled(ours, "rmse_limit"), _pooled(ours, "rmse", "rmse_limit" if noisy else None)]
+    shown += [_pooled(draws, f"rmse_{peer}", best if noisy else None) for peer in peers]
     for key in ("seconds", "seconds_smacof"):
         known = [row[key] for row in draws if key in row]
         shown.append(f"{np.mean(known):.1f}" if known else "–")
     return shown
 
 
-def _pooled(draws: list[Row], key: str) -> float | None:
-    """Root mean square over the draws."""
-    values = [row[key] for row in draws if key in row]
-    return float(np.sqrt(np.mean(np.square(values)))) if values else None
+def _pooled(draws: list[Row], key: str, unit: str | None = None) -> str:
+    """Root mean square over the draws that have it, in units of that of another column."""
+    known = [row for row in draws if key in row and (unit is None or unit in row)]
+    if not known:
+        return "–"
+    value = np.sqrt(np.mean([row[key] ** 2 for row in known]))
+    if unit is None:
+        return f"{value:.3g}"
+    return f"{value / np.sqrt(np.mean([row[unit] ** 2 for row in known])):.3f}"
 
 
 def _options() -> argparse.Namespace:
