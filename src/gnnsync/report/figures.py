@@ -137,8 +137,8 @@ def drawings(
     looks = styles(list(rows[LABEL])) if looks is None else looks
     found: list[Drawing] = []
     ablation = _ablation(rows)
-    for metric in ("mse", "ane"):
-        if metric in rows and (metric == "ane" or len(ablation) < len(rows)):
+    for metric in ("mse", "ane", "rmse_localizable"):
+        if metric in rows and (metric != "mse" or len(ablation) < len(rows)):
             found += _against_noise(metric, rows, metric, looks)
     found += _against_noise("set_agreement", rows, "set_agreement", looks)
     found += _against_noise("ablation", ablation, "mse", looks)

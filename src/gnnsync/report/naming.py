@@ -17,6 +17,7 @@ DENSITY, GROUPS = "data.p", "data.k"
 METRICS = {
     "mse": "MSE",
     "ane": "ANE",
+    "rmse_localizable": "RMSE of localizable points",
     "geodesic_mse": "geodesic MSE",
     "upset": "upset",
     "cycle_inconsistency": "cycle inconsistency",
@@ -24,7 +25,7 @@ METRICS = {
     "seconds_train": "seconds per replica",
 }
 # Metrics on a logarithmic axis.
-LOGARITHMIC = ("mse", "ane", "geodesic_mse")
+LOGARITHMIC = ("mse", "ane", "rmse_localizable", "geodesic_mse")
 # Metrics of which less is not better.
 UNRANKED = ("set_agreement",)
 _TITLES = {GRAPH: "graph", PRIOR: "prior", "data.inlier_noise": "σ", NOISE: "η"}

@@ -21,7 +21,7 @@ from gnnsync.report.references import with_references
 from gnnsync.results.names import variant_name
 
 # Metrics that have tables: the ANE for maps, the agreement of sets for k > 1.
-TABLED = ("mse", "ane", "set_agreement")
+TABLED = ("mse", "ane", "rmse_localizable", "set_agreement")
 _DIGITS = 3  # decimals shown, as in the paper; ranks are of the rounded means
 _LATEX = {
     "\\": r"\textbackslash{}",

@@ -80,6 +80,18 @@ def test_a_training_is_shown_from_its_input_to_the_limit(capsys):
     ]
 
 
+def test_located_points_are_shown_beside_their_limits_and_peers(capsys):
+    errors = {"rmse": 0.9, "rmse_localizable": 0.5, "rmse_limit": 0.4, "rmse_smacof": 0.7}
+    print_results([row(mse=0.1, ane=0.2, upset=0.3, **errors)], Path("out/x"))
+    told = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert told[2:6] == [
+        "MSE ANE RMSE",
+        "GPM 0.1 ± 0 0.2 ± 0 0.5 ± 0",
+        "limit: Cramér-Rao bound of the points 0.4 ± 0",
+        "smacof 0.7 ± 0",
+    ]
+
+
 @pytest.mark.parametrize(
     ("status", "words"),
     [

@@ -13,7 +13,19 @@ from rich.tree import Tree
 from gnnsync.results.names import GRAPHS, METHODS, noise_title, variant_name
 from gnnsync.results.rows import summary
 
-_COLUMNS = {"mse": "MSE", "ane": "ANE", "geodesic_mse": "geodesic", "upset": "upset"}
+_COLUMNS = {
+    "mse": "MSE",
+    "ane": "ANE",
+    "rmse_localizable": "RMSE",
+    "geodesic_mse": "geodesic",
+    "upset": "upset",
+}
+# Errors of located points that others reach; further ones are those of peers.
+_RMSE = {
+    "rmse_from_truth": "fit started from the true points",
+    "rmse_from_truth_clean": "the same without gross errors",
+    "rmse_limit": "limit: Cramér-Rao bound of the points",
+}
 # Collapsed sets agree by this much more than the true ones, or by this much if those are unknown.
 _COLLAPSE_ABOVE_TRUTH, _COLLAPSE = 0.3, 0.6
 # How a run ended, by its status: of a trained network, and of a classical method.
@@ -59,6 +71,8 @@ def print_results(
     table = Table(box=None, padding=(0, 3, 0, 0), show_edge=False)
     table.add_column("", no_wrap=True)
     columns = [name for name in _COLUMNS if summary(rows, name) is not None]
+    if "rmse_localizable" in columns:  # where it is the points that matter
+        columns = [name for name in columns if name not in ("geodesic_mse", "upset")]
     for name in columns:
         table.add_column(_COLUMNS[name], justify="right", no_wrap=True)
     for label, column in _lines(rows):
@@ -66,7 +80,8 @@ def print_results(
             values = [_cell(summary(rows, name), name) for name in columns]
             table.add_row(label, *values, style="bold")
         elif (value := summary(rows, column)) is not None:
-            table.add_row(label, *[_cell(value, name) if name == "mse" else "" for name in columns])
+            own = "rmse_localizable" if column.startswith("rmse_") else "mse"
+            table.add_row(label, *[_cell(value, own) if name == own else "" for name in columns])
     _print(f"\nmean ± standard deviation over {_runs(rows)}")
     Console().print(table, highlight=False)
     _print(f"\n{_endings(rows)}")
@@ -113,6 +128,9 @@ def _lines(rows: list[dict[str, Any]]) -> Iterator[tuple[str, str | None]]:
     yield f"{variant_name(method)}{', trained' if _trained(rows) else ''}", None
     yield "limit: oracle, which knows the inliers", "limit_oracle"
     yield "limit: certifiable", "limit_certifiable"
+    for column in rows[0]:
+        if column.startswith("rmse_") and column != "rmse_localizable":
+            yield _RMSE.get(column, column.removeprefix("rmse_")), column
 
 
 def _agreement(rows: list[dict[str, Any]]) -> Iterator[str]:
@@ -179,7 +197,7 @@ def _cell(value: tuple[float, float] | None, name: str) -> str:
     if value is None:
         return ""
     mean, deviation = value
-    if name in ("mse", "ane"):
+    if name in ("mse", "ane", "rmse_localizable"):
         return f"{mean:.3g} ± {deviation:.2g}"
     # Whole numbers from 100 on: three digits would show 2950 steps as 2.95e+03.
     return f"{mean:,.0f}" if abs(mean) >= 100 else f"{mean:.3g}"
