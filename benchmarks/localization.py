@@ -29,7 +29,6 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 import numpy as np  # noqa: E402
-from gnnsync.localization.pipeline import Localization  # noqa: E402
 
 from gnnsync.data import DistanceNetworks  # noqa: E402
 from gnnsync.data.points import Letters, PointSource, USCities  # noqa: E402
@@ -40,6 +39,7 @@ from gnnsync.localization.peers import (  # noqa: E402
     Relaxation,
     Smacof,
 )
+from gnnsync.localization.pipeline import Localization  # noqa: E402
 from gnnsync.position_limits import position_bound  # noqa: E402
 from gnnsync.positions import position_ane, position_rmse  # noqa: E402
 

@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from gnnsync.localization.pipeline import Localization
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -16,6 +15,7 @@ from gnnsync.data.points import Letters
 from gnnsync.distance_network import DistanceNetwork
 from gnnsync.localization.base import LocalPatches
 from gnnsync.localization.peers import MDSMap
+from gnnsync.localization.pipeline import Localization
 from gnnsync.plots.style import FAINT, GROUPS, UNKNOWN, WRONG, group_colour
 from gnnsync.positions import Positions, aligned_points, aligned_positions, position_rmse
 from gnnsync.typing import FloatArray, IntArray
