@@ -17,11 +17,14 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks.chaos.outcomes import MOST_WAITING, Tally, ending
+from benchmarks.chaos.outcomes import Tally, ending
 from benchmarks.chaos.readers import Reader
 
 # Files of one process: memory that a reader's libraries keep does not add up.
 _BATCH = 5000
+# Seconds by the clock without a word of the process, which imports instrumented modules first, until
+# it counts as a hang: the machine may be busy.
+_MOST_WAITING = 900.0
 
 
 def installed() -> bool:
@@ -95,7 +98,7 @@ def _run(
     with os.fdopen(received, "rb", buffering=0) as pipe:
         buffer = b""
         while ready:
-            ready = bool(select.select([pipe], [], [], MOST_WAITING)[0])
+            ready = bool(select.select([pipe], [], [], _MOST_WAITING)[0])
             data = pipe.read(65536) if ready else b""
             if not data:
                 break
