@@ -22,8 +22,8 @@ from benchmarks.chaos.readers import Reader
 
 # Files of one process: memory that a reader's libraries keep does not add up.
 _BATCH = 5000
-# Seconds by the clock without a word of the process, which imports instrumented modules first, until
-# it counts as a hang: the machine may be busy.
+# Seconds by the clock without a word of the process, which imports instrumented modules first,
+# until it counts as a hang: the machine may be busy.
 _MOST_WAITING = 900.0
 
 
