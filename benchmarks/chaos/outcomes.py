@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import signal
+import sys
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ class Tally:
         self.outcomes.setdefault(reader, Counter())[outcome] += 1
         if outcome not in FINE:
             self.failures.append((number, reader, outcome))
+            print(f"{reader}, case {number}: {outcome}", file=sys.stderr, flush=True)
 
 
 def outcome_of(reader: Reader, path: Path) -> str:
