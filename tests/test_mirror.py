@@ -12,6 +12,7 @@ OTHER_FOLDERS = {"integration", "benchmarks", "docs"}
 # Tests of many modules at once, or of none.
 ALLOWED = {
     "test_examples.py": "examples/",
+    "test_hashes.py": "scripts/hashes.py",
     "test_import.py": "what the package loads when it is imported",
     "test_layers.py": "the imports of all modules",
     "test_mirror.py": "the tests themselves",
