@@ -54,6 +54,11 @@ PROMISES = {
         ("--only", "spectral_rn", "gpm", "irls", "spectral, anchors"),
     ),
     "components": Promise("many small components in little time"),
+    "threads": Promise(
+        "same seed, same result, with any number of threads",
+        (),
+        ("--only", "gnc", "--threads", "1", "2"),
+    ),
     "adversary": Promise(
         "outliers chosen by an adversary", ("--networks", "1000"), ("--networks", "3")
     ),

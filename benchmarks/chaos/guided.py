@@ -109,8 +109,9 @@ def _run(
     if not ready:
         child.send_signal(signal.SIGKILL)
     if code := child.wait():
-        said = [line for line in printed.read_text(errors="replace").splitlines() if "rror" in line]
-        tally.add(at, name, f"{ending(code)}: {' '.join(said[-2:])[:200]}")
+        lines = printed.read_text(errors="replace").splitlines()
+        said = [line for line in lines if not line.startswith(("INFO", "#"))]
+        tally.add(at, name, f"{ending(code)}: {' '.join(said[-8:])[:600]}")
         at += 1
         if keep is not None and path.exists():
             keep.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,132 @@
+"""Same seed, same result: bitwise across runs and numbers of threads.
+
+    python -m benchmarks.chaos threads                      every classical method and training
+    python -m benchmarks.chaos threads --only gpm --threads 1 2
+
+Every case runs in a process of its own for each number of threads, and twice with one thread. Its
+digest covers all numbers of its result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gnnsync import MeasurementGraph, Solution
+from gnnsync.data.measurement import erdos_renyi
+from gnnsync.data.outliers import observe
+from gnnsync.methods import METHODS
+
+# Nodes of the large graph: its products of matrices are divided among threads.
+LARGE = 400
+THREADS = (1, 1, 2, 4)
+_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def network(n: int, k: int = 1, degree: float = 24.0) -> MeasurementGraph:
+    """Noisy offsets, 30 % of them outliers."""
+    rng = np.random.default_rng(n)
+    pairs = erdos_renyi(n, degree / n, n)
+    return observe(pairs, rng.uniform(0, 2 * np.pi, (n, k)), 0.3, rng=rng, inlier_noise=0.1)
+
+
+def digest(*values: Any) -> str:
+    """Of the bytes of arrays, and of everything else as text."""
+    found = hashlib.sha256()
+    for value in values:
+        array = np.asarray(value)
+        found.update(array.tobytes() if array.dtype.kind in "fiub" else repr(value).encode())
+    return found.hexdigest()[:16]
+
+
+def digest_of(solution: Solution) -> str:
+    """Of the angles, confidences and figures of a solution."""
+    return digest(
+        solution.angles,
+        solution.edge_confidence,
+        solution.node_confidence,
+        solution.node_deviation,
+        solution.iterations,
+        sorted(solution.diagnostics.items()),
+    )
+
+
+def _classical(name: str, n: int, k: int = 1) -> str:
+    return digest_of(METHODS[name]()(network(n, k), k, seed=3))
+
+
+def _learned(name: str, n: int) -> Callable[[int], str]:
+    def run(threads: int) -> str:
+        # torch is not needed for classical methods.
+        from gnnsync.methods.base import RunContext
+        from gnnsync.solve import find_method
+
+        method: Any = find_method(name)
+        found = method.solve_many(
+            [network(n), network(n + 1)],
+            1,
+            seeds=[1, 2, 3, 4],
+            trials=2,
+            context=RunContext(threads=threads),
+        )
+        history = [value for _, value in sorted(found.history.items())]
+        return digest(*history, *(solution.angles for solution in found.solutions))
+
+    return run
+
+
+def cases() -> dict[str, Callable[[int], str]]:
+    """Digests by name, each a function of the number of threads."""
+    found: dict[str, Callable[[int], str]] = {}
+    for name, method in METHODS.items():
+        found[name] = lambda threads, name=name: _classical(name, LARGE)
+        if method.any_k and name != "trivial":
+            found[f"{name}, k = 2"] = lambda threads, name=name: _classical(name, LARGE // 2, 2)
+    found["gnnsync"] = _learned("gnnsync", 120)
+    found["gnnsync_plus"] = _learned("gnnsync_plus", 120)
+    return found
+
+
+def digests(names: Sequence[str], threads: int) -> dict[str, str]:
+    """Digests of the cases, computed in a process with this number of threads."""
+    environment = os.environ | dict.fromkeys(_VARIABLES, str(threads))
+    environment["PYTHONPATH"] = os.pathsep.join(entry for entry in sys.path if entry)
+    command = [sys.executable, "-m", "benchmarks.chaos.threads", str(threads), *names]
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", help="these cases", default=list(cases()))
+    parser.add_argument("--threads", nargs="+", type=int, default=THREADS)
+    options = parser.parse_args(arguments)
+    print("| case | " + " | ".join(f"{n} threads" for n in options.threads) + " | same |")
+    print("|---" * (2 + len(options.threads)) + "|")
+    wrong = 0
+    for name in options.only:
+        found = [digests([name], threads)[name] for threads in options.threads]
+        same = len(set(found)) == 1
+        wrong += not same
+        print(f"| {name} | " + " | ".join(found) + f" | {same} |", flush=True)
+    sys.exit(1 if wrong else 0)
+
+
+def _child(threads: int, names: list[str]) -> None:
+    warnings.simplefilter("ignore")
+    known = cases()
+    print(json.dumps({name: known[name](threads) for name in names}))
+
+
+if __name__ == "__main__":
+    _child(int(sys.argv[1]), sys.argv[2:])
