@@ -111,7 +111,7 @@ def _run(
     if code := child.wait():
         lines = printed.read_text(errors="replace").splitlines()
         said = [line for line in lines if not line.startswith(("INFO", "#"))]
-        tally.add(at, name, f"{ending(code)}: {' '.join(said[-8:])[:600]}")
+        tally.add(at, name, f"{ending(code)}: {' '.join(said[-30:])[:3000]}")
         at += 1
         if keep is not None and path.exists():
             keep.mkdir(parents=True, exist_ok=True)

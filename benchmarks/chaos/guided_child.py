@@ -23,7 +23,7 @@ with atheris.instrument_imports(include=["gnnsync"], enable_loader_override=Fals
     from benchmarks.chaos.readers import Reader, readers
 
 # Largest file: words of 70,000 characters are inserted.
-_LARGEST = 400_000
+_LARGEST = 150_000
 # Shares of damage that is not the reader's own.
 _BY_ATHERIS, _SPLICED = 0.15, 0.05
 

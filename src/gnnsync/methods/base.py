@@ -14,6 +14,7 @@ import numpy as np
 
 from gnnsync.errors import ParameterError, check_integer
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.single_thread import single_thread
 from gnnsync.methods.canonical import CanonicalForm
 from gnnsync.methods.components import Components, Estimate, JoinedEstimates, Part
 from gnnsync.methods.refine import projected_gradient_steps
@@ -173,11 +174,12 @@ class ClassicalMethod:
         if k > 1 and not self.any_k:
             name = self.name or "this method"
             raise ParameterError("k", k, f"1 for {name}; for k > 1 use {_any_k_names()}")
-        if graph.is_connected and graph.num_nodes > 1:
-            whole = self._estimate_refined(graph, k, seed, start)
-            estimates = [whole]
-        else:
-            whole, estimates = self._estimate_parts(graph, k, seed, start)
+        with single_thread():
+            if graph.is_connected and graph.num_nodes > 1:
+                whole = self._estimate_refined(graph, k, seed, start)
+                estimates = [whole]
+            else:
+                whole, estimates = self._estimate_parts(graph, k, seed, start)
         reason = "; ".join(dict.fromkeys(e.stop_reason for e in estimates)) or "no edges"
         limit = reached_time_limit()
         if limit is not None:
