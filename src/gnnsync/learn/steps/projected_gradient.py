@@ -147,7 +147,7 @@ def _separate_steps(angles: Tensor, alpha: Tensor | Sequence[float], batch: Repl
     k = angles.shape[-1]
     _, group = replica_residual(angles.detach(), batch)
     group = group.view(batch.num_graphs, batch.trials, -1).transpose(1, 2).long()
-    member = nn.functional.one_hot(group, k).view(-1, batch.trials * k)
+    member = nn.functional.one_hot(group, k).reshape(-1, batch.trials * k)
     cos_offset, sin_offset = (part * member for part in batch.phases)
     src, dst = batch.ends
     rows = batch.node_rows(angles)

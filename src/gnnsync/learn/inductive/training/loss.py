@@ -85,7 +85,7 @@ class InductiveLoss(nn.Module):
         """
         found = [graph_mse(directions(readout, state), batch) for state in states]
         mse = torch.stack([of_layer[0] for of_layer in found])
-        weight = self.layer_weights(len(states)).to(mse)
+        weight = self.layer_weights(len(states), mse.device).to(mse.dtype)
         log_mse = weight @ torch.log(mse.clamp_min(0.0) + self.floor)
         _, matching, agreement = found[-1]
         nll = negative_log_likelihood(
@@ -95,9 +95,9 @@ class InductiveLoss(nn.Module):
         total = log_mse + self.nll * nll + self.bce * bce
         return {"loss": total, "log_mse": log_mse, "nll": nll, "bce": bce, "mse": mse[-1].detach()}
 
-    def layer_weights(self, layers: int) -> Tensor:
+    def layer_weights(self, layers: int, device: torch.device | None = None) -> Tensor:
         """Weights (T,) of the layers; their sum is 1. A single layer has weight 1."""
-        weight = torch.linspace(self.first, 1.0, layers) ** self.power
+        weight = torch.linspace(self.first, 1.0, layers, device=device) ** self.power
         weight[-1] = 1.0
         return weight / weight.sum()
 
