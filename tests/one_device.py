@@ -52,6 +52,7 @@ class OneDevice(TorchDispatchMode):
             return args[1].new_empty((args[0].shape[0], *args[1].shape[1:]))
         if func is torch.ops.aten.bincount.default:
             return args[0].new_empty((kwargs or {}).get("minlength", args[-1]))
-        if func is torch.ops.aten.index.Tensor and args[1][0].dtype == torch.bool:
+        chosen = args[1][0] if func is torch.ops.aten.index.Tensor else None
+        if chosen is not None and chosen.dtype == torch.bool:
             return torch.empty_like(args[0])  # as if all were chosen
         return None

@@ -1,4 +1,4 @@
-"""Every learned part takes a training step with all tensors on one device, a GPU if there is one."""
+"""Every learned part takes a training step with all tensors on one device, a GPU if there is."""
 
 from __future__ import annotations
 
