@@ -11,16 +11,19 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from rich.progress import track
+from torch import nn
 
 from benchmarks.inductive.cases import Case
 from gnnsync.graph import MeasurementGraph
-from gnnsync.learn import gnnsync_paper
+from gnnsync.learn import GNNSync, Training, gnnsync_paper
+from gnnsync.learn.encoders import DIMPA
+from gnnsync.learn.features import MethodFeatures
 from gnnsync.learn.inductive.batch import collate
 from gnnsync.learn.inductive.method import GNNSyncInductive, stored_network
 from gnnsync.learn.inductive.network import UnrolledPropagation
 from gnnsync.learn.inductive.reference import told_propagation
 from gnnsync.learn.losses import CycleLoss, UpsetLoss
-from gnnsync.methods import METHODS
+from gnnsync.methods import METHODS, SpectralRN
 from gnnsync.methods.auto import PARTS, Auto
 from gnnsync.methods.robust.unrolled.start import prepare
 from gnnsync.metrics import angular_mse
@@ -55,7 +58,7 @@ class Compared:
         if name in (NETWORK, POLISHED):
             method = GNNSyncInductive(weights=self.weights, polish=name == POLISHED)
         elif name in (UPSET, CYCLE):
-            method = gnnsync_paper(loss=CycleLoss() if name == CYCLE else UpsetLoss())
+            method = _published(CycleLoss() if name == CYCLE else UpsetLoss())
         elif name in (TOLD, UNTRAINED):
             return self._told if name == TOLD else _untrained
         elif name == AUTO:
@@ -74,6 +77,17 @@ class Compared:
             beliefs = torch.softmax(state.log_belief, dim=-1)
             turn = network.circle.mean_direction(beliefs).angle()
         return (batch.start + turn).numpy()
+
+
+def _published(loss: nn.Module) -> GNNSync:
+    """The paper's network with scaled initial scores, with which more replicas learn."""
+    return gnnsync_paper(
+        loss=loss,
+        encoder=DIMPA,
+        features=MethodFeatures(SpectralRN()),
+        spread=0.25,
+        training=Training(max_steps=1000, patience=200),
+    )
 
 
 def _untrained(graph: MeasurementGraph, case: Case) -> Angles:
