@@ -19,6 +19,7 @@ ALLOWED = {
     "test_style.py": "the source text of all modules",
     "test_versions.py": "the ranges of pyproject.toml",
     "*/test_contract.py": "the contract that all parts of a package keep",
+    "learn/test_devices.py": "all learned parts on one device",
     "methods/test_accuracy.py": "all methods on the same networks",
     "methods/test_trusted.py": "trusted edges in all methods",
     "experiments/test_configs.py": "the files in conf/",

@@ -10,6 +10,7 @@ from benchmarks.chaos.relations import CASES, RELATIONS, TOLERANCE, deviation, d
 from gnnsync.data.measurement import erdos_renyi, random_geometric
 from gnnsync.data.outliers import observe
 from gnnsync.methods import METHODS
+from gnnsync.solve import find_method
 
 # Methods that take more than a tenth of a second on such a graph get fewer examples.
 SLOW = {"auto", "auto, k = 2", "auto, anchors", "belief", "cycles", "gnc", "gnc_angles"}
@@ -65,6 +66,16 @@ def test_angles_do_not_change(case, relation):
 def test_repaired(case, network, relation):
     graph = NETWORKS[network](1)
     assert deviation(METHODS[case](), graph, RELATIONS[relation]) <= TOLERANCE
+
+
+# Single precision, in which the inductive network computes.
+SINGLE = 1e-4
+
+
+@pytest.mark.parametrize("relation", ["reordered", "reversed", "scaled", "joined"])
+def test_relations_of_the_inductive_network(relation):
+    graph = NETWORKS["noise and outliers"](1)
+    assert deviation(find_method("gnnsync_inductive"), graph, RELATIONS[relation]) <= SINGLE
 
 
 @pytest.mark.parametrize("relation", list(RELATIONS))
