@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime
 import importlib
+import shlex
 import sys
 import time
 from dataclasses import dataclass
@@ -81,7 +82,7 @@ def all_of_them(promises: dict[str, Promise], *, short: bool) -> bool:
     broken = []
     for name, promise in promises.items():
         options = promise.short if short else promise.night
-        print(f"\npython -m benchmarks.chaos {name} {' '.join(options)}", flush=True)
+        print(f"\npython -m benchmarks.chaos {shlex.join([name, *options])}", flush=True)
         start = time.monotonic()
         try:
             importlib.import_module(f"benchmarks.chaos.{name}").main(list(options))
