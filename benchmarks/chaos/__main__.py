@@ -44,10 +44,10 @@ PROMISES = {
     "kills": Promise(
         "random SIGKILLs of sweeps",
         ("--count", "200", "--seed", _TONIGHT),
-        ("--count", "2", "--launchers", "joblib"),
+        ("--count", "1", "--launchers", "joblib"),
     ),
     "memory": Promise(
-        "many jobs in one process", ("--jobs", "1000"), ("--jobs", "40", "--sweeps", "classical")
+        "many jobs in one process", ("--jobs", "1000"), ("--jobs", "20", "--sweeps", "classical")
     ),
     "relations": Promise(
         "changes of the input that mean nothing change no angle",

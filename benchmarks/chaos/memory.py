@@ -23,7 +23,7 @@ import psutil
 # Jobs until all libraries are loaded and their caches filled.
 WARM = 20
 _MOST_MEGABYTES = 20.0
-_PAUSE = 0.1
+_PAUSE = 0.3
 _SMALL = ["data.n=30", "data.p=0.4", "data.seeds=[10]", "trials=1"]
 SWEEPS = {
     "classical": ["method=spectral"],
