@@ -95,13 +95,7 @@ def fit_patches(
     isotropic = noise == "isotropic"
     theta = check_array("angles", angles, (len(patches),))
     views = _Views(patches, theta, patches.stitch(theta), translations)
-    views, step, converged = _minimised(views, isotropic, tol, max_iterations)
-    while converged and (other := views.switched(isotropic)) is not None:
-        other, more, found = _minimised(other, isotropic, tol, max_iterations - step)
-        step += more
-        if other.objective(isotropic) >= views.objective(isotropic):
-            break
-        views, converged = other, found
+    views, step, converged = _minimised_with_switches(views, isotropic, tol, max_iterations)
     # The common rotation is free: that of the start.
     common = float(np.angle(np.exp(1j * (views.angles - theta)).mean()))
     turn = np.array([[np.cos(common), -np.sin(common)], [np.sin(common), np.cos(common)]])
@@ -113,6 +107,20 @@ def fit_patches(
         step,
         converged,
     )
+
+
+def _minimised_with_switches(
+    views: _Views, isotropic: bool, tol: float, max_iterations: int
+) -> tuple[_Views, int, bool]:
+    """Newton steps, and again from patches turned to a better angle, while the minimum falls."""
+    views, step, converged = _minimised(views, isotropic, tol, max_iterations)
+    while converged and (other := views.switched(isotropic)) is not None:
+        other, more, found = _minimised(other, isotropic, tol, max_iterations - step)
+        step += more
+        if other.objective(isotropic) >= views.objective(isotropic):
+            break
+        views, converged = other, found
+    return views, step, converged
 
 
 def _minimised(
