@@ -268,7 +268,7 @@ def test_protocol_and_config(name):
     method = make(name)
     assert isinstance(method, Method)
     assert method.name == name
-    protocol = OmegaConf.load(CONF.parent / "protocol" / "repaired.yaml")
+    protocol = OmegaConf.load(CONF.parent / "protocol" / "repaired.yaml").protocol
     written = OmegaConf.create(
         {"protocol": protocol, "method": OmegaConf.load(CONF / f"{name}.yaml")}
     )
