@@ -31,6 +31,8 @@ from gnnsync.methods import METHODS
 # Nodes of the large graph: its products of matrices are divided among threads.
 LARGE = 400
 THREADS = (1, 1, 2, 4)
+# Torch divides sums of these among its threads: equal in every run with the same number only.
+DEPEND_ON_THREADS = frozenset({"gnnsync_inductive", "inductive training"})
 _VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
