@@ -1,12 +1,16 @@
+from dataclasses import replace
+
 import numpy as np
 
 import gnnsync
 from gnnsync.localization.pipeline import Localization
+from gnnsync.localization.repair import FoldRepair
 from gnnsync.methods import METHODS
 from gnnsync.positions import position_ane, position_rmse
 from tests.distances import complete_network, disc_network
 
-FAST = Localization(rotations=METHODS["spectral"]())
+spectral = METHODS["spectral"]()
+FAST = Localization(rotations=spectral)
 
 
 def test_exact_distances_give_the_exact_map():
@@ -25,6 +29,25 @@ def test_noise_and_gross_errors_are_as_from_the_truth():
     reached, possible = (position_rmse(p.points, network, scored) for p in (found, best))
     assert reached < 1.1 * possible
     assert found.rotations is not None
+
+
+def test_patches_with_wrong_reflections_do_not_fold_the_map():
+    network = disc_network(n=150, degree=12.0, eta=0.2, seed=2)
+    measured = FAST.measure(network)
+    assert measured.diagnostics["reflections_wrong"] > 0
+    angles = spectral(measured.graph)
+    best = FAST.refinement(network, network.points)
+    alone, found = (
+        replace(FAST, repair=FoldRepair(rounds=0, landmarks=landmarks))
+        .assemble(network, measured, angles)
+        .points
+        for landmarks in (0, 500)
+    )
+    reached, possible = (
+        position_rmse(points, network, best.localizable) for points in (found, best.points)
+    )
+    assert position_rmse(alone, network, best.localizable) > 5.0 * possible
+    assert reached < 1.1 * possible
 
 
 def test_components_are_placed_apart():

@@ -1,19 +1,64 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
+from gnnsync.errors import ParameterError
 from gnnsync.localization.fit import fit_points
 from gnnsync.localization.repair import FoldRepair, rejoined, relocated
+from gnnsync.localization.scaling import landmark_map
 from gnnsync.positions import position_rmse
 from gnnsync.rigidity import localizable_points
 from tests.distances import disc_network
 
 
 def test_the_best_start_is_taken():
+    network = disc_network(n=150, eta=0.05)
+    bad = np.random.default_rng(1).random((150, 2))
+    good = localizable_points(network.pairs, 150)
+    repair = FoldRepair(rounds=0, landmarks=0)
+    assert position_rmse(repair(network, [bad]), network, good) > 0.1
+    for starts in ([bad, network.points], [network.points, bad]):
+        assert position_rmse(repair(network, starts), network, good) < 0.03
+
+
+def test_shortest_paths_are_a_further_start():
+    network = disc_network(n=150, eta=0.05)
+    bad = np.random.default_rng(1).random((150, 2))
+    start = landmark_map(network, 100, seed=2)
+    without, found, known = (
+        FoldRepair(rounds=0, landmarks=landmarks)(network, starts, seed=2)
+        for landmarks, starts in ((0, [bad]), (100, [bad]), (0, [start]))
+    )
+    assert (found == known).all()
+    assert position_rmse(found, network) < 0.2 * position_rmse(without, network)
+
+
+def test_every_start_has_a_round():
+    # The map of the likelier start stays folded, that of the other does not.
+    network = disc_network(n=120, degree=14.0, eta=0.05, seed=6)
+    good = localizable_points(network.pairs, 120)
+    noise = np.random.default_rng(0).standard_normal((3, 120, 2))
+    folded, other = network.points + 0.2 * noise[1], network.points + 0.3 * noise[2]
+    first, last = (FoldRepair(rounds, [(1.0, 5)], landmarks=0) for rounds in (0, 1))
+    both = [folded, other]
+    assert (first(network, both) == first(network, [folded])).all()
+    assert position_rmse(last(network, [folded]), network, good) > 0.1
+    assert position_rmse(last(network, both), network, good) < 0.05
+
+
+def test_a_start_that_is_better_than_shortest_paths_is_kept():
     network = disc_network(eta=0.05)
-    bad = np.random.default_rng(0).random((60, 2))
-    found = FoldRepair(rounds=0)(network, [bad, network.points])
-    assert position_rmse(found, network) < 0.03
+    with_paths, alone = (
+        FoldRepair(rounds=0, landmarks=landmarks)(network, [network.points]) for landmarks in (3, 0)
+    )
+    assert (with_paths == alone).all()
+
+
+@pytest.mark.parametrize("landmarks", [-1, 1, 2])
+def test_landmarks_have_to_span_the_plane(landmarks):
+    with pytest.raises(ParameterError, match="landmarks"):
+        FoldRepair(landmarks=landmarks)
 
 
 def test_points_on_the_wrong_side_are_placed_again():
@@ -44,7 +89,7 @@ def test_a_group_of_points_on_the_wrong_side_is_put_right():
     good = localizable_points(network.pairs, 120)
     found, best = (
         fit_points(network, points, np.zeros(120, bool), 60, 1e-6).points
-        for points in (FoldRepair(rounds=1)(network, [start]), network.points)
+        for points in (FoldRepair(rounds=1, landmarks=0)(network, [start]), network.points)
     )
     assert position_rmse(found, network, good) < 1.1 * position_rmse(best, network, good)
 

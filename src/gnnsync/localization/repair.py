@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from gnnsync.distance_network import DistanceNetwork
-from gnnsync.errors import check_integer, check_real
+from gnnsync.errors import ParameterError, check_integer, check_real
 from gnnsync.localization.fit import Fit, fit_points, lengths
 from gnnsync.localization.frames import anchored, held_anchors
 from gnnsync.localization.joining import join_bodies
 from gnnsync.localization.presence import presence_log_likelihood
+from gnnsync.localization.scaling import landmark_map
 from gnnsync.localization.unfolding import Unfolding
 from gnnsync.rigidity import Rigidity
 from gnnsync.typing import BoolArray, FloatArray
@@ -22,6 +24,8 @@ from gnnsync.work import time_is_up
 _LEAST_GAIN = 1e-3
 # Steps and tolerance of the fits that are compared.
 _STEPS, _TOLERANCE = 60, 1e-5
+# Points of the plane are determined by paths to so many.
+_LEAST_LANDMARKS = 3
 # Distances of less confidence, or with a residual of so many deviations, count as rejected; points
 # with so many of them are placed again, unless they are more than this share of all.
 _LEAST_CONFIDENCE, _LARGE_RESIDUAL, _LEAST_REJECTED, _MOST_RELOCATED = 0.5, 2.5, 2, 0.5
@@ -36,17 +40,25 @@ class FoldRepair:
     the distances fit either.
 
     Args:
-        rounds: most rounds; each begins with the best map so far, and the search ends after one
-            without gain.
+        rounds: most rounds; the first begins with every start, the others with the best map so
+            far, and the search ends after one without gain.
         lifts: one trial each: the height of the third coordinate in median distances and its
             smoothing, see `Unfolding`.
+        landmarks: a further start is the scaling of the shortest paths to so many points
+            (`landmark_map`), which knows nothing of patches; 0 for none.
     """
 
     rounds: int = 6
     lifts: Sequence[Sequence[float]] = ((0.0, 0), (0.3, 0), (1.0, 5), (1.0, 20))
+    landmarks: int = 500
 
     def __post_init__(self) -> None:
         check_integer("rounds", self.rounds, 0)
+        check_integer("landmarks", self.landmarks, 0)
+        if 0 < self.landmarks < _LEAST_LANDMARKS:
+            raise ParameterError(
+                "landmarks", self.landmarks, f"0 or at least {_LEAST_LANDMARKS}, to span the plane"
+            )
         for height, smoothing in self.lifts:
             check_real("lifts", height, 0)
             check_integer("lifts", smoothing, 0)
@@ -57,38 +69,68 @@ class FoldRepair:
         """Positions (n, 2) from the best of several starts (n, 2) without NaN."""
         if not network.num_edges:
             return starts[0]
-        held = held_anchors(network)
-        unfold = Unfolding(network, held)
+        if self.landmarks:
+            starts = [*starts, landmark_map(network, self.landmarks, seed)]
+        unfold = Unfolding(network, held_anchors(network))
+        maps = _distinct([_fitted(network, anchored(network, start)) for start in starts])
+        best = maps[0]
+        for number in range(self.rounds):
+            # Each start has a round: the map of a worse one may have fewer folds.
+            maps = [self._round(network, unfold, found, seed, number) for found in maps]
+            before, best = best.score, max(maps, key=_score)
+            if best.score == before:
+                break
+            maps = [best]
+        return np.asarray(best.fit.points)
 
-        def fitted(points: FloatArray) -> tuple[float, Fit]:
-            fit = fit_points(network, points, held, _STEPS, _TOLERANCE)
-            likelihood = fit.log_likelihood(network)
-            return likelihood + presence_log_likelihood(network, fit.points), fit
-
-        score, best = max(
-            (fitted(anchored(network, start)) for start in starts), key=lambda found: found[0]
-        )
+    def _round(
+        self, network: DistanceNetwork, unfold: Unfolding, best: _Scored, seed: int, number: int
+    ) -> _Scored:
+        """The best map after each trial once."""
         placings = (relocated, rejoined)
         trials = len(placings) + len(self.lifts)
-        for number in range(self.rounds):
-            before = score
-            for trial in range(trials):
-                if time_is_up():
-                    return best.points
-                if trial < len(placings):
-                    moved = placings[trial](network, best)
-                else:
-                    height, smoothing = self.lifts[trial - len(placings)]
-                    draw = seed + trials * number + trial
-                    moved = unfold(best.points, height, draw, int(smoothing))
-                if moved is None:
-                    continue
-                found, fit = fitted(moved)
-                if found > score + _LEAST_GAIN:
-                    score, best = found, fit
-            if score == before:
+        for trial in range(trials):
+            if time_is_up():
                 break
-        return np.asarray(best.points)
+            if trial < len(placings):
+                moved = placings[trial](network, best.fit)
+            else:
+                height, smoothing = self.lifts[trial - len(placings)]
+                draw = seed + trials * number + trial
+                moved = unfold(best.fit.points, height, draw, int(smoothing))
+            if moved is None:
+                continue
+            found = _fitted(network, moved)
+            if found.score > best.score + _LEAST_GAIN:
+                best = found
+        return best
+
+
+class _Scored(NamedTuple):
+    """A fitted map and its log-likelihood, with that of which pairs were measured."""
+
+    score: float
+    fit: Fit
+
+
+def _score(found: _Scored) -> float:
+    return found.score
+
+
+def _distinct(maps: list[_Scored]) -> list[_Scored]:
+    """The most likely one first, without those of the same likelihood."""
+    kept: list[_Scored] = []
+    for found in sorted(maps, key=_score, reverse=True):
+        if not kept or found.score < kept[-1].score - _LEAST_GAIN:
+            kept.append(found)
+    return kept
+
+
+def _fitted(network: DistanceNetwork, points: FloatArray) -> _Scored:
+    """The map fitted near positions (n, 2)."""
+    fit = fit_points(network, points, held_anchors(network), _STEPS, _TOLERANCE)
+    likelihood = fit.log_likelihood(network)
+    return _Scored(likelihood + presence_log_likelihood(network, fit.points), fit)
 
 
 def relocated(network: DistanceNetwork, fit: Fit) -> FloatArray | None:
