@@ -5,7 +5,7 @@ import pytest
 
 from gnnsync.errors import ParameterError
 from gnnsync.localization.fit import fit_points
-from gnnsync.localization.repair import FoldRepair, rejoined, relocated
+from gnnsync.localization.repair import FoldRepair, best_of_each, rejoined, relocated
 from gnnsync.localization.scaling import landmark_map
 from gnnsync.positions import position_rmse
 from gnnsync.rigidity import localizable_points
@@ -106,3 +106,23 @@ def test_a_body_on_the_wrong_side_of_a_hinge_is_placed_again():
     again = fit_points(network, rejoined(network, folded), np.zeros(100, bool), 60, 1e-6)
     good = localizable_points(network.pairs, 100)
     assert position_rmse(again.points, network, good) < 1e-6
+
+
+def test_components_are_taken_from_different_maps():
+    one, two = disc_network(n=60, eta=0.05), disc_network(n=60, eta=0.05, seed=1)
+    network = one.replace(
+        num_points=120,
+        pairs=np.concatenate([one.pairs, two.pairs + 60], axis=1),
+        distance=np.concatenate([one.distance, two.distance]),
+        points=np.concatenate([one.points, two.points + 5.0]),
+        outlier=None,
+    )
+    fit = fit_points(network, network.points, np.zeros(120, bool), 20, 1e-6)
+    bad = np.random.default_rng(0).random((60, 2))
+    first, last = (
+        replace(fit, points=np.concatenate(parts))
+        for parts in ((bad, fit.points[60:]), (fit.points[:60], bad))
+    )
+    assert (best_of_each(network, first, last) == fit.points).all()
+    assert best_of_each(network, fit, first) is None
+    assert best_of_each(one, fit, first) is None

@@ -77,7 +77,7 @@ class FoldRepair:
         for number in range(self.rounds):
             # Each start has a round: the map of a worse one may have fewer folds.
             maps = [self._round(network, unfold, found, seed, number) for found in maps]
-            before, best = best.score, max(maps, key=_score)
+            before, best = best.score, _best(network, maps)
             if best.score == before:
                 break
             maps = [best]
@@ -88,19 +88,22 @@ class FoldRepair:
     ) -> _Scored:
         """The best map after each trial once."""
         placings = (relocated, rejoined)
-        trials = len(placings) + len(self.lifts)
-        for trial in range(trials):
+        count = len(placings) + len(self.lifts)
+        for trial in range(count):
             if time_is_up():
                 break
             if trial < len(placings):
                 moved = placings[trial](network, best.fit)
             else:
                 height, smoothing = self.lifts[trial - len(placings)]
-                draw = seed + trials * number + trial
+                draw = seed + count * number + trial
                 moved = unfold(best.fit.points, height, draw, int(smoothing))
             if moved is None:
                 continue
             found = _fitted(network, moved)
+            mixed = best_of_each(network, best.fit, found.fit)
+            if mixed is not None:
+                found = max(found, _fitted(network, mixed), key=_score)
             if found.score > best.score + _LEAST_GAIN:
                 best = found
         return best
@@ -115,6 +118,34 @@ class _Scored(NamedTuple):
 
 def _score(found: _Scored) -> float:
     return found.score
+
+
+def _best(network: DistanceNetwork, maps: list[_Scored]) -> _Scored:
+    """The most likely map, or one with better components of the others."""
+    best = max(maps, key=_score)
+    for other in maps:
+        mixed = best_of_each(network, best.fit, other.fit)
+        if mixed is not None:
+            best = max(best, _fitted(network, mixed), key=_score)
+    return best
+
+
+def best_of_each(network: DistanceNetwork, one: Fit, other: Fit) -> FloatArray | None:
+    """Each component (n, 2) from the map whose distances are likelier, by the law of the first.
+
+    None if that is the same map for all components.
+    """
+    if network.num_components == 1 or one.noise is None:
+        return None
+    gain = np.subtract(
+        *(one.noise.log_likelihood(lengths(fit.points, network)) for fit in (other, one))
+    )
+    own = network.component[network.pairs[0]]
+    better = np.bincount(own, gain, network.num_components) > _LEAST_GAIN
+    taken = better[network.component]
+    if not taken.any() or taken[network.pairs[0]].all():
+        return None
+    return np.where(taken[:, None], other.points, one.points)
 
 
 def _distinct(maps: list[_Scored]) -> list[_Scored]:
