@@ -67,10 +67,13 @@ def _some(kept, method, k):
 
 @pytest.mark.parametrize(("method", "k"), [("gpm", 1), ("gnnsync", 1), ("gnnsync", 2)])
 def test_a_row_of_the_page_is_reproduced_by_its_command(kept, method, k):
-    """One network and trial of the job: replicas do not depend on each other."""
+    """For k = 1 of one network and trial, since replicas do not depend on each other.
+
+    Trainings for k = 2 amplify rounding, which depends on how many replicas are computed at once.
+    """
     job, rows = _some(kept, method, k)
-    again = rerun(job["line"], ["data.seeds=[10]", "trials=1"])
-    assert len(again) == 1
+    again = rerun(job["line"], ["data.seeds=[10]", "trials=1"] if k == 1 else [])
+    assert len(again) == (1 if k == 1 else 10)
     assert difference(rows, again) == ""
 
 

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from tests.integration.test_interrupted_sweep import finish, probes, results, rows, start
+from tests.job_folders import write_job
 
 # Seconds of work after which the libraries are loaded; planning takes much longer.
 _LOADED = 2.5
@@ -142,15 +143,16 @@ def test_a_training_ends_with_the_exit_code_of_the_signal(number, tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_report_ends_in_one_line_with_the_exit_code_of_the_signal(number, tmp_path):
-    (tmp_path / "job-1a2b3c4d").mkdir()
-    pipe = tmp_path / "job-1a2b3c4d" / "result.json"
-    os.mkfifo(pipe)
+    for step in range(1500):  # takes many seconds to read and draw
+        write_job(tmp_path, seeds=20, **{"data.eta": step / 1500, "data.p": 0.01 + step / 3000})
     command = [sys.executable, "-m", "gnnsync.cli", "report", str(tmp_path)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    with pipe.open("w"):  # waits until the command reads
-        process.send_signal(number)
-        told = finish(process, code=128 + number)
-    assert told == "gnnsync report: interrupted\n"
+    running = psutil.Process(process.pid)
+    wait_for(lambda: sum(running.cpu_times()[:2]) > _LOADED, process)
+    process.send_signal(number)
+    told = finish(process, code=128 + number)
+    assert told.splitlines()[-1] == "gnnsync report: interrupted"
+    assert "Traceback" not in told
 
 
 def test_solve_ends_with_the_exit_code_of_the_signal(tmp_path):
