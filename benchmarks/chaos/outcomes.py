@@ -42,7 +42,8 @@ def outcome_of(reader: Reader, path: Path) -> str:
     used = resource.getrusage(resource.RUSAGE_SELF)
     before = used.ru_maxrss
     most = int(used.ru_utime + used.ru_stime) + 1 + MOST_SECONDS
-    resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
+    limits = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, limits[1]))
     try:
         reader.use(path)
         found = "read"
@@ -52,6 +53,8 @@ def outcome_of(reader: Reader, path: Path) -> str:
         found = "refused" if short else f"a message of {len(text)} characters: {text[:80]!r}"
     except Exception as error:
         found = f"{type(error).__name__}: {str(error)[:120]!r}"
+    finally:
+        resource.setrlimit(resource.RLIMIT_CPU, limits)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     return found if grown * 1024 <= MOST_MEMORY else f"{grown >> 10} MB of memory"
 

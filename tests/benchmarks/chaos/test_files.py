@@ -1,6 +1,7 @@
 """A short attack on all readers, and the files that once broke one of them."""
 
 import os
+import resource
 import time
 from pathlib import Path
 from random import Random
@@ -39,6 +40,7 @@ def test_a_short_attack_finds_nothing():
 
 
 def test_the_seeds_are_read(tmp_path):
+    limits = resource.getrlimit(resource.RLIMIT_CPU)
     for name, reader in readers().items():
         # Some need an option that a user would be told of.
         outcomes = []
@@ -47,6 +49,7 @@ def test_the_seeds_are_read(tmp_path):
             path.write_bytes(seed)
             outcomes.append(outcome_of(reader, path))
         assert outcomes.count("read") >= len(outcomes) / 2, name
+    assert resource.getrlimit(resource.RLIMIT_CPU) == limits  # those of the tests
 
 
 def crash(path):
