@@ -9,6 +9,7 @@ import pytest
 from gnnsync.experiments.sweep.follow import Follower
 from gnnsync.experiments.sweep.plan import Job
 from gnnsync.experiments.sweep.standing import Standing
+from gnnsync.io.files import write_text
 from gnnsync.results.locks import claim
 
 
@@ -25,7 +26,8 @@ def succeed(folder: Path, digest: str, mse: float = 0.1) -> None:
 
 
 def fail(folder: Path, error: str = "no luck") -> None:
-    (folder / "failure.json").write_text(json.dumps({"error": error, "overrides": []}))
+    text = json.dumps({"error": error, "overrides": []})
+    write_text(folder / "failure.json", text)  # whole or not at all, as jobs do
 
 
 def test_jobs_are_followed_from_start_to_end(jobs, tmp_path):

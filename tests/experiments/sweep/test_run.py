@@ -354,4 +354,4 @@ def test_memory_and_open_files_do_not_grow_with_the_number_of_jobs(tmp_path):
         assert main(grid) == 0
     (objects, files), (objects_after, files_after) = seen
     assert objects_after - objects < 50 * jobs, "a config kept would be 1,500 objects per job"
-    assert files_after <= files
+    assert files_after < files + 5, "one per job would be 25"
