@@ -4,7 +4,7 @@ import numpy as np
 
 import gnnsync
 from gnnsync.localization.pipeline import Localization
-from gnnsync.localization.repair import FoldRepair
+from gnnsync.localization.repair.folds import FoldRepair
 from gnnsync.methods import METHODS
 from gnnsync.positions import position_ane, position_rmse
 from tests.distances import complete_network, disc_network

@@ -1,15 +1,16 @@
 """`Localization`: the steps from distances to a map.
 
 distances
-  patches         small sets of points that the distances keep rigid       patches.py
-  embedding       positions of each patch in a frame of its own            embedding.py
-  alignment       motions between patches that overlap                     alignment.py
-  reflections     which patches are mirror images                          reflections.py
+  patches       small sets of points that the distances keep rigid       patches/rigid.py
+  embedding     positions of each patch in a frame of its own            patches/embedding.py
+  alignment     motions between patches that overlap                     synchronization/alignment.py
+  reflections   which patches are mirror images                          synchronization/reflections.py
     -> measurement graph: one node per patch, one offset per pair
-  rotations       any method of the package                                gnnsync.methods
-  translations    positions of all points in patches                       translations.py
-  (joining)       bodies of patches and single points, by their distances  joining.py
-  refinement      fit to all distances                                     refinement.py
+  rotations     any method of the package                                gnnsync.methods
+  translations  positions of all points in patches                       synchronization/translations.py
+  (joining)     bodies of patches and single points by their distances   synchronization/joining.py
+  repair        folds taken out, other starts tried                      repair/folds.py
+  refinement    fit to all distances                                     fitting/refinement.py
 positions
 """
 
@@ -23,7 +24,6 @@ import numpy as np
 
 from gnnsync.distance_network import DistanceNetwork
 from gnnsync.graph import MeasurementGraph
-from gnnsync.localization.alignment import RobustAlignment
 from gnnsync.localization.base import (
     Alignment,
     Embedding,
@@ -36,14 +36,15 @@ from gnnsync.localization.base import (
     Repair,
     Translations,
 )
-from gnnsync.localization.embedding import StressEmbedding
-from gnnsync.localization.joining import join_bodies
-from gnnsync.localization.patch_truth import patch_truth
-from gnnsync.localization.patches import RigidNeighbourhoods
-from gnnsync.localization.refinement import RobustRefinement
-from gnnsync.localization.reflections import BeliefReflections
-from gnnsync.localization.repair import FoldRepair
-from gnnsync.localization.translations import RobustTranslations
+from gnnsync.localization.fitting.refinement import RobustRefinement
+from gnnsync.localization.patches.embedding import StressEmbedding
+from gnnsync.localization.patches.rigid import RigidNeighbourhoods
+from gnnsync.localization.patches.truth import patch_truth
+from gnnsync.localization.repair.folds import FoldRepair
+from gnnsync.localization.synchronization.alignment import RobustAlignment
+from gnnsync.localization.synchronization.joining import join_bodies
+from gnnsync.localization.synchronization.reflections import BeliefReflections
+from gnnsync.localization.synchronization.translations import RobustTranslations
 from gnnsync.methods.auto import Auto
 from gnnsync.methods.base import Method
 from gnnsync.positions import Positions

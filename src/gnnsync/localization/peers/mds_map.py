@@ -10,7 +10,7 @@ from gnnsync.distance_network import DistanceNetwork
 from gnnsync.errors import check_bool
 from gnnsync.localization.peers.components import Placed, locate_components
 from gnnsync.localization.peers.majorisation import Majorisation
-from gnnsync.localization.scaling import check_size, scaled_paths
+from gnnsync.localization.repair.scaling import check_size, scaled_paths
 from gnnsync.positions import Positions
 
 

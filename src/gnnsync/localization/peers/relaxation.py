@@ -11,7 +11,7 @@ from gnnsync.distance_network import DistanceNetwork
 from gnnsync.errors import GraphError, check_bool, check_integer, check_real
 from gnnsync.localization.peers.components import Placed, locate_components
 from gnnsync.localization.peers.majorisation import Majorisation
-from gnnsync.localization.scaling import path_lengths
+from gnnsync.localization.repair.scaling import path_lengths
 from gnnsync.positions import Positions
 from gnnsync.typing import FloatArray, IntArray
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from gnnsync.localization.equations import PairEnergy, PairEquations
+from gnnsync.localization.fitting.equations import PairEnergy, PairEquations
 from tests.distances import complete_network
 
 

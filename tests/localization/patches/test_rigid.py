@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gnnsync.errors import ParameterError
-from gnnsync.localization.patches import RigidNeighbourhoods
+from gnnsync.localization.patches.rigid import RigidNeighbourhoods
 from gnnsync.rigidity import Rigidity
 from tests.distances import complete_network, disc_network
 

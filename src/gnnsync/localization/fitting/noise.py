@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gnnsync.localization.equations import PairEnergy
+from gnnsync.localization.fitting.equations import PairEnergy
 from gnnsync.typing import FloatArray
 
 # Powers of the length that the deviation may be proportional to.

@@ -1,6 +1,6 @@
 import numpy as np
 
-from gnnsync.localization.joining import join_bodies
+from gnnsync.localization.synchronization.joining import join_bodies
 from gnnsync.positions import position_rmse
 from tests.distances import disc_network
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from gnnsync.distance_network import DistanceNetwork
 from gnnsync.errors import check_integer, check_real
 from gnnsync.localization.base import LocalPatches
-from gnnsync.localization.local_fit import fit_patches
-from gnnsync.localization.presence import point_reach
+from gnnsync.localization.patches.local_fit import fit_patches
+from gnnsync.localization.repair.presence import point_reach
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 from gnnsync.work import advance, check_time
 

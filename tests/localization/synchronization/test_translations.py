@@ -1,6 +1,6 @@
 import numpy as np
 
-from gnnsync.localization.translations import RobustTranslations
+from gnnsync.localization.synchronization.translations import RobustTranslations
 from gnnsync.positions import position_rmse
 from tests.distances import disc_network, true_patches
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gnnsync.localization.noise import DistanceNoise
+from gnnsync.localization.fitting.noise import DistanceNoise
 
 
 def drawn(power, seed=0, size=4000, errors=0.1):

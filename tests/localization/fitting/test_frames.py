@@ -1,6 +1,6 @@
 import numpy as np
 
-from gnnsync.localization.frames import anchored, held_anchors
+from gnnsync.localization.fitting.frames import anchored, held_anchors
 from tests.distances import disc_network
 
 

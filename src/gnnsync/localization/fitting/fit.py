@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from gnnsync.distance_network import DistanceNetwork
-from gnnsync.localization.equations import PairEquations
-from gnnsync.localization.noise import DistanceNoise
+from gnnsync.localization.fitting.equations import PairEquations
+from gnnsync.localization.fitting.noise import DistanceNoise
 from gnnsync.typing import BoolArray, FloatArray
 from gnnsync.work import time_is_up
 

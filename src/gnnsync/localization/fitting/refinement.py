@@ -9,8 +9,8 @@ import numpy as np
 
 from gnnsync.distance_network import DistanceNetwork
 from gnnsync.errors import check_array, check_integer, check_real
-from gnnsync.localization.fit import Fit, fit_points, lengths
-from gnnsync.localization.frames import anchored, held_anchors
+from gnnsync.localization.fitting.fit import Fit, fit_points, lengths
+from gnnsync.localization.fitting.frames import anchored, held_anchors
 from gnnsync.position_limits import position_bound
 from gnnsync.positions import Positions
 from gnnsync.typing import FloatArray

@@ -1,7 +1,7 @@
 import numpy as np
 
 from gnnsync.angles import wrap
-from gnnsync.localization.alignment import RobustAlignment
+from gnnsync.localization.synchronization.alignment import RobustAlignment
 from tests.distances import disc_network, true_patches
 
 MIRRORED = (1, 4, 5)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from gnnsync.localization.unfolding import Unfolding
+from gnnsync.localization.repair.unfolding import Unfolding
 from gnnsync.positions import position_rmse
 from gnnsync.rigidity import localizable_points
 from tests.distances import disc_network

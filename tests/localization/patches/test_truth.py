@@ -2,7 +2,7 @@ import numpy as np
 
 from gnnsync.angles import wrap
 from gnnsync.graph import MeasurementGraph
-from gnnsync.localization.patch_truth import patch_truth
+from gnnsync.localization.patches.truth import patch_truth
 from tests.distances import disc_network, true_patches
 
 

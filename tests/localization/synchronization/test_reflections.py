@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gnnsync.localization.base import PatchAlignments
-from gnnsync.localization.reflections import BeliefReflections, SpectralReflections
+from gnnsync.localization.synchronization.reflections import BeliefReflections, SpectralReflections
 
 
 def measured(p=80, wrong=0.15, seed=0):

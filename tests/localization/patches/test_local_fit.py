@@ -1,6 +1,6 @@
 import numpy as np
 
-from gnnsync.localization.local_fit import fit_patches
+from gnnsync.localization.patches.local_fit import fit_patches
 
 
 def test_patches_of_different_size_are_fitted_together():

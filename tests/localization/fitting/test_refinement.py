@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gnnsync.errors import ParameterError
-from gnnsync.localization.refinement import RobustRefinement
+from gnnsync.localization.fitting.refinement import RobustRefinement
 from gnnsync.positions import position_rmse
 from tests.distances import disc_network
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from gnnsync.localization.fit import fit_points, lengths
+from gnnsync.localization.fitting.fit import fit_points, lengths
 from gnnsync.positions import position_rmse
 from tests.distances import disc_network
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from gnnsync.distance_network import DistanceNetwork
 from gnnsync.errors import ParameterError, check_integer, check_real
-from gnnsync.localization.fit import Fit, fit_points, lengths
-from gnnsync.localization.frames import anchored, held_anchors
-from gnnsync.localization.joining import join_bodies
-from gnnsync.localization.presence import presence_log_likelihood
-from gnnsync.localization.scaling import landmark_map
-from gnnsync.localization.unfolding import Unfolding
+from gnnsync.localization.fitting.fit import Fit, fit_points, lengths
+from gnnsync.localization.fitting.frames import anchored, held_anchors
+from gnnsync.localization.repair.presence import presence_log_likelihood
+from gnnsync.localization.repair.scaling import landmark_map
+from gnnsync.localization.repair.unfolding import Unfolding
+from gnnsync.localization.synchronization.joining import join_bodies
 from gnnsync.rigidity import Rigidity
 from gnnsync.typing import BoolArray, FloatArray
 from gnnsync.work import time_is_up

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gnnsync.errors import ParameterError
-from gnnsync.localization.fit import fit_points
-from gnnsync.localization.repair import FoldRepair, best_of_each, rejoined, relocated
-from gnnsync.localization.scaling import landmark_map
+from gnnsync.localization.fitting.fit import fit_points
+from gnnsync.localization.repair.folds import FoldRepair, best_of_each, rejoined, relocated
+from gnnsync.localization.repair.scaling import landmark_map
 from gnnsync.positions import position_rmse
 from gnnsync.rigidity import localizable_points
 from tests.distances import disc_network

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gnnsync.localization.equations import PairEnergy
-from gnnsync.localization.noise import DistanceNoise
+from gnnsync.localization.fitting.equations import PairEnergy
+from gnnsync.localization.fitting.noise import DistanceNoise
 from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 # Numbers of patch, first and second point of some entries of the matrices.

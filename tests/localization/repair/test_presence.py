@@ -1,6 +1,6 @@
 import numpy as np
 
-from gnnsync.localization.presence import (
+from gnnsync.localization.repair.presence import (
     point_reach,
     presence_log_likelihood,
     two_steps_apart,

@@ -3,7 +3,7 @@ import pytest
 
 from gnnsync.distance_network import DistanceNetwork
 from gnnsync.errors import GraphError
-from gnnsync.localization.scaling import (
+from gnnsync.localization.repair.scaling import (
     MOST_POINTS,
     check_size,
     landmark_map,

@@ -1,7 +1,7 @@
 import numpy as np
 
-from gnnsync.localization.embedding import StressEmbedding, padded, scaled, shortest_paths
-from gnnsync.localization.patches import RigidNeighbourhoods
+from gnnsync.localization.patches.embedding import StressEmbedding, padded, scaled, shortest_paths
+from gnnsync.localization.patches.rigid import RigidNeighbourhoods
 from gnnsync.positions import rigid_motion
 from tests.distances import disc_network
 

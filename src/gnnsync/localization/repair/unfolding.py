@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gnnsync.distance_network import DistanceNetwork
-from gnnsync.localization.equations import PairEnergy, PairEquations
-from gnnsync.localization.presence import point_reach, two_steps_apart
+from gnnsync.localization.fitting.equations import PairEnergy, PairEquations
+from gnnsync.localization.repair.presence import point_reach, two_steps_apart
 from gnnsync.typing import BoolArray, FloatArray
 from gnnsync.work import time_is_up
 

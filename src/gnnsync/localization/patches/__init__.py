@@ -1,0 +1,1 @@
+"""Patches: small rigid sets of points, each placed in a frame of its own."""

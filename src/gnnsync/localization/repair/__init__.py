@@ -1,0 +1,1 @@
+"""Search for a more likely map: folds taken out, further starts."""

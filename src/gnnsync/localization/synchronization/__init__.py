@@ -1,0 +1,1 @@
+"""From patches in frames of their own to one map: alignment, reflections, translations."""
