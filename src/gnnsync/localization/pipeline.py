@@ -1,16 +1,16 @@
 """`Localization`: the steps from distances to a map.
 
 distances
-  patches       small sets of points that the distances keep rigid       patches/rigid.py
-  embedding     positions of each patch in a frame of its own            patches/embedding.py
-  alignment     motions between patches that overlap                     synchronization/alignment.py
-  reflections   which patches are mirror images                          synchronization/reflections.py
+  patches       small sets of points that the distances keep rigid   patches/rigid.py
+  embedding     positions of each patch in a frame of its own        patches/embedding.py
+  alignment     motions between patches that overlap                 synchronization/alignment.py
+  reflections   which patches are mirror images                      synchronization/reflections.py
     -> measurement graph: one node per patch, one offset per pair
-  rotations     any method of the package                                gnnsync.methods
-  translations  positions of all points in patches                       synchronization/translations.py
-  (joining)     bodies of patches and single points by their distances   synchronization/joining.py
-  repair        folds taken out, other starts tried                      repair/folds.py
-  refinement    fit to all distances                                     fitting/refinement.py
+  rotations     any method of the package                            gnnsync.methods
+  translations  positions of all points in patches                   synchronization/translations.py
+  (joining)     bodies of patches and single points by their distan  synchronization/joining.py
+  repair        folds taken out, other starts tried                  repair/folds.py
+  refinement    fit to all distances                                 fitting/refinement.py
 positions
 """
 
