@@ -8,7 +8,7 @@ distances
     -> measurement graph: one node per patch, one offset per pair
   rotations     any method of the package                            gnnsync.methods
   translations  positions of all points in patches                   synchronization/translations.py
-  (joining)     bodies of patches and single points by their distan  synchronization/joining.py
+  (joining)     bodies of patches and single points, by distances  synchronization/joining.py
   repair        folds taken out, other starts tried                  repair/folds.py
   refinement    fit to all distances                                 fitting/refinement.py
 positions
