@@ -19,9 +19,8 @@ from benchmarks.reproduction.study import BY_NAME, FOLDER, PAGE, PROTOCOLS, ROOT
 from benchmarks.reproduction.timing import clock, in_words, seconds  # noqa: E402
 from gnnsync.errors import GnnsyncError  # noqa: E402
 from gnnsync.experiments.config.composing import hydra_configs  # noqa: E402
-from gnnsync.experiments.exit_codes import BAD_INPUT  # noqa: E402
-
-_INTERRUPTED = 130
+from gnnsync.experiments.exit_codes import BAD_INPUT, INTERRUPTED  # noqa: E402
+from gnnsync.experiments.signals import ending_signals, exit_code_of  # noqa: E402
 
 
 def parser() -> argparse.ArgumentParser:
@@ -66,24 +65,29 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; exit code 1 if a job failed or a row differs."""
     options = parser().parse_args(arguments)
-    store = Store.read(options.rows)
-    parts = [BY_NAME[name] for name in options.only or BY_NAME]
-    protocols = [options.protocol] if options.protocol else list(PROTOCOLS)
     try:
-        if options.page:
-            write_page(store, options.write_page, options.rows, options.output)
-            return 0
-        if options.check is not None:
-            return check(store, options.check, {p.name for p in parts}, set(protocols))
-        with hydra_configs():
-            study = Study(parts, protocols, store, options.output.resolve())
-        return _run(study, options)
+        with ending_signals():
+            return _carry_out(options)
     except GnnsyncError as error:
         print(f"reproduce: {error}", file=sys.stderr)
         return BAD_INPUT
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         print("reproduce: interrupted; the same command goes on", file=sys.stderr)
-        return _INTERRUPTED
+        return exit_code_of(interrupt) or INTERRUPTED
+
+
+def _carry_out(options: argparse.Namespace) -> int:
+    store = Store.read(options.rows)
+    parts = [BY_NAME[name] for name in options.only or BY_NAME]
+    protocols = [options.protocol] if options.protocol else list(PROTOCOLS)
+    if options.page:
+        write_page(store, options.write_page, options.rows, options.output)
+        return 0
+    if options.check is not None:
+        return check(store, options.check, {p.name for p in parts}, set(protocols))
+    with hydra_configs():
+        study = Study(parts, protocols, store, options.output.resolve())
+    return _run(study, options)
 
 
 def _run(study: Study, options: argparse.Namespace) -> int:

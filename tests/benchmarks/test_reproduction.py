@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 from benchmarks.reproduction import __main__ as command
@@ -21,7 +25,7 @@ from benchmarks.reproduction.planning import PlannedPart, same_science, stated
 from benchmarks.reproduction.running import Study
 from benchmarks.reproduction.sections import SECTIONS
 from benchmarks.reproduction.store import Store
-from benchmarks.reproduction.study import BY_NAME, FOLDER, PAGE, Part
+from benchmarks.reproduction.study import BY_NAME, FOLDER, PAGE, ROOT, Part
 from benchmarks.reproduction.tables import escaped
 from benchmarks.reproduction.timing import in_words, seconds
 from gnnsync.experiments.config.composing import hydra_configs
@@ -237,3 +241,21 @@ def test_the_command_refuses_an_unknown_part(capsys):
         command.main(["--only", "nothing"])
     assert stopped.value.code == 2
     assert "invalid choice: 'nothing'" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_signal_ends_the_study_and_its_sweep(tmp_path):
+    words = ["--only", "sdp", "--protocol", "paper", "--jobs", "1"]
+    folders = [f"--{name}={tmp_path / name}" for name in ("output", "rows", "write-page")]
+    command_line = [sys.executable, "-m", "benchmarks.reproduction", *words, *folders]
+    with subprocess.Popen(command_line, cwd=ROOT, stderr=subprocess.PIPE, text=True) as study:
+        for line in study.stderr:
+            if line.startswith("gnnsync: 16 jobs"):
+                break
+        (sweep,) = psutil.Process(study.pid).children()
+        study.send_signal(signal.SIGTERM)
+        said = study.stderr.read()
+    assert study.returncode == 128 + signal.SIGTERM
+    assert said.endswith("reproduce: interrupted; the same command goes on\n")
+    assert "Traceback" not in said
+    assert not sweep.is_running()

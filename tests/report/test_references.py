@@ -83,3 +83,14 @@ def test_references_are_kept_beside_their_own_job(results, tmp_path):
     learned(results, mse=[0.1], mse_untrained=0.4)
     rows = distinct_replicas(with_references(collect([tmp_path]).rows))
     assert list(rows["mse"]) == pytest.approx([0.1, 0.4])
+
+
+def test_losses_share_their_untrained_network_on_data_that_lack_columns(results, tmp_path):
+    for loss in ("cycle", "upset"):
+        for data in ({}, {"data.graph": "us_cities", "data.p": None, "data.n": None}):
+            own = {"variant": f"gnnsync loss={loss}", "mse": [0.1], **data}
+            learned(results, **own, mse_untrained=0.4)
+    rows = with_references(collect([tmp_path]).rows)
+    own = rows[rows[LABEL] == "gnnsync untrained"]
+    assert sorted(own["data.graph"]) == ["erdos_renyi", "us_cities"]
+    assert comparison_figure(collect([tmp_path]).rows) is not None

@@ -68,8 +68,10 @@ def _shared(rows: pd.DataFrame) -> dict[str, str]:
     columns = [*_place(rows), "mse_untrained"]
     groups: dict[tuple[str, int], list[str]] = {}
     for label, own in rows.groupby(LABEL, sort=False):
-        values = own[columns].round(_DIGITS).drop_duplicates().astype(str).agg("|".join, axis=1)
-        groups.setdefault((method_of(label), hash(frozenset(values))), []).append(str(label))
+        # As text, in which missing values (data sets differ in their columns) are equal.
+        values = own[columns].round(_DIGITS).drop_duplicates().itertuples(index=False, name=None)
+        found = frozenset(map(str, values))
+        groups.setdefault((method_of(label), hash(found)), []).append(str(label))
     shared: dict[str, str] = {}
     for labels in groups.values():
         words = [w for w in labels[0].split(" ") if all(w in o.split(" ") for o in labels)]
