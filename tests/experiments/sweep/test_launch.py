@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 
 import pytest
+from hydra_plugins.hydra_joblib_launcher.joblib_launcher import JoblibLauncher
 
 from gnnsync.errors import GnnsyncError
 from gnnsync.experiments.config.composing import compose_config, hydra_configs
 from gnnsync.experiments.sweep import launch
 from gnnsync.experiments.sweep.launch import check_launcher, runs_here
+from hydra_plugins.hydra_gnnsync.joblib_launcher import ProcessLauncher
 
 
 @pytest.fixture(autouse=True)
@@ -102,3 +105,14 @@ def test_where_jobs_run(name, here):
 
 def test_a_ray_that_is_joined_runs_jobs_elsewhere():
     assert not runs_here(launcher("ray", "hydra.launcher.ray.init.address=auto"))
+
+
+def test_a_worker_of_joblib_that_is_replaced_is_no_warning(monkeypatch, recwarn):
+    def replaced(self, job_overrides, initial_job_idx):
+        warnings.warn("A worker stopped while some jobs were given to the executor.", stacklevel=1)
+        warnings.warn("something else", stacklevel=1)
+        return ["returned"]
+
+    monkeypatch.setattr(JoblibLauncher, "launch", replaced)
+    assert ProcessLauncher(n_jobs=2).launch([["a=1"]], 0) == ["returned"]
+    assert [str(found.message) for found in recwarn] == ["something else"]
