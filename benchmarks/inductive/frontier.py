@@ -28,11 +28,8 @@ from gnnsync.report.styles import styles
 from gnnsync.results.files import read_result
 
 NAME, KIND, MILLISECONDS = "cell", "kind", "milliseconds"
-# The label of GNNSync with the parts of the paper.
-_LITERAL = (
-    "gnnsync steps=projected_gradient optimizer=sgd norm=frobenius correction=null separation=0 "
-    "spread=null"
-)
+# What the label of GNNSync with the parts of the paper begins with.
+_HEAD = "steps=projected_gradient optimizer=sgd"
 # The variants in the order of the columns, with their titles.
 TITLES = {
     "gnnsync_inductive polish=false": "inductive, no polish",
@@ -40,8 +37,8 @@ TITLES = {
     "auto": "auto",
     "belief": "belief",
     "gnnsync_plus": "GNNSync-plus",
-    "gnnsync": "GNNSync",
-    _LITERAL: "GNNSync, literal",
+    f"gnnsync {_HEAD} correction=null separation=0": "GNNSync, scaled",
+    f"gnnsync {_HEAD} norm=frobenius correction=null separation=0 spread=null": "GNNSync, literal",
     "irls": "IRLS",
     "spectral_rn": "Spectral_RN",
 }

@@ -28,7 +28,12 @@ def test_the_cells_are_those_of_the_benchmark():
 
 @pytest.mark.parametrize(
     ("preset", "jobs"),
-    [("frontier", 16 * 6), ("frontier_maps", 3 * 5 * 3), ("frontier_curve", 2 * 11 * 5)],
+    [
+        ("frontier", 11 * 6),
+        ("frontier_groups", 5 * 6),
+        ("frontier_maps", 3 * 5 * 3),
+        ("frontier_curve", 2 * 11 * 5),
+    ],
 )
 def test_presets_sweep_all_they_promise(preset, jobs, tmp_path):
     with hydra_configs():

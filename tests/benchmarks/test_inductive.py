@@ -90,7 +90,7 @@ ROW = {
 }
 
 
-LITERAL = next(label for label, title in frontier.TITLES.items() if title == "GNNSync, literal")
+SCALED = next(label for label, title in frontier.TITLES.items() if title == "GNNSync, scaled")
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def sweep(tmp_path):
     rows = [
         ROW,
         {**ROW, "method": "gnnsync_inductive", "variant": "gnnsync_inductive", "mse": 0.0},
-        {**ROW, "method": "gnnsync", "variant": LITERAL, "mse": 0.5},
+        {**ROW, "method": "gnnsync", "variant": SCALED, "mse": 0.5},
         {**ROW, "data.k": 2, "data.inlier_noise": 0.0},
     ]
     for number, row in enumerate(rows):
@@ -111,7 +111,7 @@ def sweep(tmp_path):
 
 def test_the_table_counts_the_set_up_of_methods_that_train(sweep):
     lines = frontier.table(sweep).splitlines()
-    assert lines[0] == "| cell | inductive | auto | GNNSync, literal | limit: oracle |"
+    assert lines[0] == "| cell | inductive | auto | GNNSync, scaled | limit: oracle |"
     cell = "| ERO p=0.15 η=0.8 σ=0.1 | 0.0000, 200 ms | 0.0100, 200 ms | 0.5000, 700 ms | 0.0020 |"
     assert lines[2] == cell
     assert lines[4] == "| ERO p=0.15 η=0.8 k=2 | – | 0.0100, 200 ms | – | 0.0020 |"
