@@ -26,9 +26,9 @@ _RMSE = {
     "rmse_from_truth_clean": "the same without gross errors",
     "rmse_limit": "limit: Cramér-Rao bound of the points",
 }
-# Collapsed sets agree by this much more than the true ones, or by this much if those are unknown. In
-# the study of docs/reproduction.md nine in ten runs of the paper's network agree by .29 to .84 more
-# than the truth, and nine in ten of the default network by -.20 to .16.
+# Collapsed sets agree by this much more than the true ones, or by this much if those are unknown.
+# In the study of docs/reproduction.md nine in ten runs of the paper's network agree by .29 to .84
+# more than the truth, and nine in ten of the default network by -.20 to .16.
 _COLLAPSE_ABOVE_TRUTH, _COLLAPSE = 0.3, 0.6
 # How a run ended, by its status: of a trained network, and of a classical method.
 _TRAINED = {
