@@ -17,6 +17,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,6 @@ from gnnsync.methods import METHODS
 # Nodes of the large graph: its products of matrices are divided among threads.
 LARGE = 400
 THREADS = (1, 1, 2, 4)
-# Torch divides sums of these among its threads: equal in every run with the same number only.
-DEPEND_ON_THREADS = frozenset({"gnnsync_inductive", "inductive training"})
 _VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -78,25 +77,33 @@ def _inductive(n: int, threads: int) -> str:
 
 
 def _inductive_training(threads: int) -> str:
+    """Three steps of the real training with its stream and validation, and solutions."""
+    # Lightning is not needed for classical methods.
     import torch
+    from pytorch_lightning import Trainer
 
-    from gnnsync.learn.inductive.batch import collate
+    from gnnsync.data.stream.datamodule import StreamDataModule
+    from gnnsync.data.stream.draw import GraphLaw
+    from gnnsync.data.stream.held_out import Cell
     from gnnsync.learn.inductive.network import UnrolledPropagation
-    from gnnsync.learn.inductive.training.loss import InductiveLoss
-    from gnnsync.methods.robust.unrolled.start import prepare
+    from gnnsync.learn.inductive.training.method import InductiveTraining
+    from gnnsync.methods.base import RunContext
 
     torch.set_num_threads(threads)
-    torch.manual_seed(0)
-    model, loss = UnrolledPropagation(layers=3), InductiveLoss()
-    rng = np.random.default_rng(0)
-    batch = collate([prepare(network(n), 1, rng=rng) for n in (LARGE, LARGE // 2)])
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-    for _ in range(3):
-        optimizer.zero_grad()
-        terms = loss(model(batch), batch, model)
-        terms["loss"].mean().backward()
-        optimizer.step()
-    return digest(*(value.detach().numpy() for value in model.parameters()))
+    cell = Cell("er", "erdos_renyi", LARGE // 2, 24, 0.3, 0.1, networks=2)
+    stream = StreamDataModule(
+        GraphLaw(nodes=(100, LARGE), degree=(20.0, 30.0)),
+        batch_size=2,
+        batches_per_epoch=3,
+        validation=[cell],
+    )
+    quiet = {"enable_model_summary": False, "accelerator": "cpu", "devices": 1}
+    training = InductiveTraining(
+        stream, partial(Trainer, max_steps=3, **quiet), partial(UnrolledPropagation, layers=3)
+    )
+    network = training.train(RunContext(threads=threads))
+    figures = [sorted(row.items()) for row in training.evaluate(network).values()]
+    return digest(*(value.detach().numpy() for value in network.parameters()), figures)
 
 
 def _learned(name: str, n: int) -> Callable[[int], str]:

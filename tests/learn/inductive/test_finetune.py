@@ -55,3 +55,15 @@ def test_the_cycle_loss_needs_triangles():
     graph = observed(SHAPES["cycle"], seed=1)
     with pytest.raises(GraphError, match="no triangle"):
         GNNSyncInductive(finetune=True, finetune_loss="cycle")(graph)
+
+
+def test_the_number_of_threads_changes_nothing():
+    """Gradients were divided among the threads of torch."""
+    graph = synthetic(0.3, 0.1, n=100, p=0.3)
+    batch, network = prepared(graph), UnrolledPropagation(layers=3)
+    states = []
+    for threads in (1, 4):
+        torch.set_num_threads(threads)
+        states.append(finetuned(network, graph, batch, steps=2, lr=1e-3)[0].state_dict())
+        assert torch.get_num_threads() == threads
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])

@@ -12,12 +12,14 @@ from gnnsync.learn.batch import ReplicaBatch
 from gnnsync.learn.inductive.batch import GraphBatch
 from gnnsync.learn.inductive.network import UnrolledPropagation
 from gnnsync.learn.losses import CycleLoss, UpsetLoss
+from gnnsync.learn.single_thread import single_torch_thread
 from gnnsync.work import advance, time_is_up
 
 # The losses of the paper, by name.
 LOSSES: dict[str, type[nn.Module]] = {"upset": UpsetLoss, "cycle": CycleLoss}
 
 
+@single_torch_thread()
 def finetuned(
     network: UnrolledPropagation,
     graph: MeasurementGraph,
@@ -32,7 +34,8 @@ def finetuned(
 
     The loss is that of the angles after the last sweep, as in the training of GNNSync: how badly
     they explain the offsets. The state of least loss is kept, the first one included, so that the
-    loss never ends larger than it was. Memory is that of all sweeps at once, for the gradient.
+    loss never ends larger than it was. Memory is that of all sweeps at once, for the gradient. On
+    the CPU it is computed in one thread: the result does not depend on their number.
 
     Args:
         network: stays as it is.

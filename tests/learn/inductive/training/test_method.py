@@ -239,3 +239,17 @@ def test_curves_of_several_processes_come_to_the_loggers_of_the_job(tmp_path):
     assert len([row for row in rows if row["lr-AdamW"]]) == 3
     assert "0.5" in [row["mse"] for row in rows]
     assert not (tmp_path / "metrics.jsonl").exists()
+
+
+def test_the_number_of_threads_changes_nothing():
+    """Gradients of 1,500 edges were divided among the threads of torch."""
+    law = GraphLaw(nodes=(120, 125), degree=(24.0, 26.0))
+    cell = Cell("er", "erdos_renyi", 60, 8, 0.3, 0.1, networks=1)
+    stream = StreamDataModule(law, batch_size=2, batches_per_epoch=2, validation=[cell])
+    found = []
+    for threads in (1, 4):
+        torch.set_num_threads(threads)
+        network = small_training(stream=stream, max_steps=2).train(RunContext())
+        assert torch.get_num_threads() == threads
+        found.append(network.state_dict())
+    assert same(*found)

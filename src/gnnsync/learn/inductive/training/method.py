@@ -122,8 +122,6 @@ class InductiveTraining:
     ) -> ReplicaSolutions:
         """Train once, or load `context.checkpoint`, and solve each graph `trials` times."""
         context = context or RunContext()
-        if context.threads is not None:
-            torch.set_num_threads(context.threads)
         start = time.perf_counter()
         with _weights_file(context) as weights:
             if context.checkpoint is None:

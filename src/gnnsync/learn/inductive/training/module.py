@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from pytorch_lightning import LightningModule
+from pytorch_lightning.core.optimizer import LightningOptimizer
 from torch import Tensor
 from torch.optim import Optimizer
 
@@ -19,6 +20,7 @@ from gnnsync.learn.inductive.network import UnrolledPropagation
 from gnnsync.learn.inductive.training.loss import InductiveLoss, directions, graph_mse
 from gnnsync.learn.inductive.weights import network_arguments
 from gnnsync.learn.module import OptimizerFactory, SchedulerFactory
+from gnnsync.learn.single_thread import single_torch_thread
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +101,17 @@ class InductiveModule(LightningModule):
         """As in validation."""
         self._log_cells("test")
 
+    def optimizer_step(
+        self,
+        epoch: int,
+        batch_idx: int,
+        optimizer: Optimizer | LightningOptimizer,
+        optimizer_closure: Callable[[], Any] | None = None,
+    ) -> None:
+        """Loss, gradient and step, on a CPU in one thread: in every process of a training."""
+        with single_torch_thread():
+            super().optimizer_step(epoch, batch_idx, optimizer, optimizer_closure)
+
     def on_before_optimizer_step(self, optimizer: Optimizer) -> None:
         """Skip a step whose gradient is not finite: parameters without a gradient do not move.
 
@@ -149,6 +162,7 @@ class CellMeans:
     def __init__(self) -> None:
         self._rows: dict[str, list[dict[str, float]]] = defaultdict(list)
 
+    @single_torch_thread()
     @torch.no_grad()
     def add(
         self,

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from gnnsync.graph import MeasurementGraph
+from gnnsync.linalg.single_thread import single_thread
 from gnnsync.methods.robust.geometric.regions import is_extended
 from gnnsync.methods.robust.initialisation import initial_angles, trusted_part
 from gnnsync.methods.robust.unrolled.features import cycle_features, residual_features
@@ -57,6 +58,7 @@ class PreparedGraph:
         return count.astype(np.float64)
 
 
+@single_thread()
 def prepare(
     graph: MeasurementGraph,
     k: int = 1,
