@@ -26,6 +26,15 @@ _BATCH = 5000
 # until it counts as a hang: the machine may be busy.
 _MOST_WAITING = 900.0
 
+# Signals, time and memory are left to us, so that what is not fine is counted. The timer of atheris
+# goes off even with -timeout=0, at every second, and ends the process if the clock has moved on
+# since the file at hand was begun: it is set to more than any run takes.
+LIBFUZZER_OPTIONS = (
+    *(f"-handle_{name}=0" for name in ("segv", "bus", "abrt", "ill", "fpe", "int", "term")),
+    *(f"-handle_{name}=0" for name in ("xfsz", "usr1", "usr2")),
+    *("-timeout=1000000", "-rss_limit_mb=0", "-detect_leaks=0", "-len_control=0"),
+)
+
 
 def installed() -> bool:
     """Whether `atheris` is."""

@@ -18,6 +18,7 @@ import atheris
 
 # Coverage is that of the package; what is imported before is not instrumented.
 with atheris.instrument_imports(include=["gnnsync"], enable_loader_override=False):
+    from benchmarks.chaos.guided import LIBFUZZER_OPTIONS
     from benchmarks.chaos.mutations import damage_bytes, spliced
     from benchmarks.chaos.outcomes import FINE, bound_process, outcome_of
     from benchmarks.chaos.readers import Reader, readers
@@ -85,11 +86,8 @@ def main(arguments: list[str]) -> None:
     cases = range(int(first), int(first) + int(count))
     attack = Attack(readers()[name], cases, int(pipe), Path(case), kept)
     bound_process()
-    # libFuzzer leaves signals to us, so that they are counted, and time and memory as well.
-    handled = ("segv", "bus", "abrt", "ill", "fpe", "int", "term", "xfsz", "usr1", "usr2")
-    options = [f"-handle_{signal}=0" for signal in handled]
-    options += ["-timeout=0", "-rss_limit_mb=0", "-detect_leaks=0", f"-max_len={_LARGEST}"]
-    options += [f"-seed={int(seed) * 1_000_003 % 2**31 + cases.start + 1}", "-len_control=0"]
+    own = int(seed) * 1_000_003 % 2**31 + cases.start + 1
+    options = [*LIBFUZZER_OPTIONS, f"-max_len={_LARGEST}", f"-seed={own}"]
     atheris.Setup([sys.argv[0], *options, corpus], attack.read, custom_mutator=attack.damage)
     atheris.Fuzz()
 

@@ -2,6 +2,8 @@
 
 import os
 import resource
+import subprocess
+import sys
 import time
 from pathlib import Path
 from random import Random
@@ -10,7 +12,7 @@ import pytest
 
 import gnnsync
 from benchmarks.chaos.files import attack, case
-from benchmarks.chaos.guided import attack_guided
+from benchmarks.chaos.guided import LIBFUZZER_OPTIONS, attack_guided
 from benchmarks.chaos.mutations import damage_bytes
 from benchmarks.chaos.outcomes import Tally, outcome_of
 from benchmarks.chaos.readers import Reader, readers
@@ -127,3 +129,21 @@ def test_an_attack_guided_by_coverage_counts_and_keeps_files(tmp_path):
     }
     for name, reader in chosen.items():
         assert len(list((tmp_path / name).iterdir())) > len(reader.seeds)  # new code was reached
+
+
+@pytest.mark.slow
+def test_the_clock_does_not_end_a_guided_process():
+    """With -timeout=0 a timer of atheris ended it where a file took part of two seconds."""
+    pytest.importorskip("atheris")
+    program = f"""
+import os, time, atheris
+def read(data):
+    began = time.monotonic()
+    while time.monotonic() - began < 2.5:
+        pass
+    os._exit(0)
+atheris.Setup(["", *{LIBFUZZER_OPTIONS!r}], read)
+atheris.Fuzz()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True)
+    assert done.returncode == 0, done.stderr
