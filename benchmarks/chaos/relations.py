@@ -2,6 +2,7 @@
 
 python -m benchmarks.chaos relations             every classical method, all networks
 python -m benchmarks.chaos relations --learned   the learned methods
+python -m benchmarks.chaos relations --poses     poses, see `pose_relations`
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.chaos import pose_relations
 from benchmarks.chaos.networks import NETWORKS, NETWORKS_K2
 from gnnsync import MeasurementGraph, Solution
 from gnnsync.anchors import GivenAnchors
@@ -227,9 +229,13 @@ def table(cases: dict[str, tuple[str, int, float]], seeds: range) -> dict[tuple[
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--learned", action="store_true", help="the learned methods")
+    parser.add_argument("--poses", action="store_true", help="solve_poses")
     parser.add_argument("--only", nargs="*", help="these cases only")
     parser.add_argument("--seeds", type=int, default=1, help="networks of each kind")
     options = parser.parse_args(arguments)
+    if options.poses:
+        pose_relations.main(range(1, options.seeds + 1))
+        return
     cases = LEARNED_CASES if options.learned else CASES
     cases = {name: case for name, case in cases.items() if not options.only or name in options.only}
     found = table(cases, range(1, options.seeds + 1))
