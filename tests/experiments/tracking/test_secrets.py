@@ -83,6 +83,8 @@ def test_longer_secrets_are_masked_first():
         (f"+logger.mine.api_key={KEY}(x", KEY),
         (f"+logger.mine={{_target_:a.B,api_key:{KEY}}}", KEY),
         ("+logger.mine.url=https://me:pw4711x@host/x", "pw4711x"),
+        ("+logger.mine.url=https://ghp_0123456789abcdef@host/x", "ghp_0123456789abcdef"),
+        ("+logger.mine.url='https://host/x?run=1&access_token=pw4711x&y=2'", "pw4711x"),
         (f"+hydra.job.env_set.WANDB_API_KEY={KEY}", KEY),
         (f"+hydra.job.env_set={{WANDB_API_KEY:{KEY}}}", KEY),
         (f"logger={KEY}", KEY),

@@ -1,8 +1,9 @@
 """Keys of tracking services: found in the config, and masked by value wherever text is written.
 
 Secrets are values under `logger` whose name says so (`api_key`, `token`, ...), that come from the
-environment (`${oc.env:...}`), that look like a key or are the password of an address; values of
-the plainest such names anywhere in the config; and variables of the environment with such names.
+environment (`${oc.env:...}`), that look like a key or are a password or token in an address;
+values of the plainest such names anywhere in the config; and variables of the environment with
+such names.
 They are masked in messages, tracebacks, printed configs and log files; configs and override lines
 that are stored leave out `logger` altogether.
 """
@@ -27,8 +28,13 @@ _NAMED = re.compile(r"key|token|secret|passw|credential|auth|private|dsn", re.IG
 _PLAIN = re.compile(r"api_?key|token$|secret|password|credential", re.IGNORECASE)
 # Without spaces and slashes, with a digit and a letter, and long: no name of a project.
 _LIKE_A_KEY = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[^\s/\\]{20,}")
-# https://user:password@host
-_IN_ADDRESS = re.compile(r"://[^\s/@:]*:([^\s/@]+)@")
+# https://user:password@host, https://token@host and https://host/path?token=value
+_IN_ADDRESS = re.compile(
+    r"://[^\s/@:]*:([^\s/@]+)@"
+    r"|://([^\s/@:]{16,})@"
+    r"|[?&][^\s=&]*(?:key|token|secret|passw|auth|sig)[^\s=&]*=([^\s&#'\"]+)",
+    re.IGNORECASE,
+)
 # Shorter values would be found inside ordinary words: they are masked beside their name only.
 _SHORTEST = 6
 _NO_SECRETS = ("null", "None", "true", "false", "True", "False", "???", MASK)
@@ -165,13 +171,18 @@ def _in_override(text: str) -> Iterator[tuple[str, str]]:
     if inside:
         for word in re.split(r"[,{}\[\]'\"]", value):
             yield from ((name, found) for found in _recognised(word.rpartition(":")[2].strip()))
-        yield from ((name, found[1]) for found in _IN_ADDRESS.finditer(value))
+        yield from ((name, found) for found in _in_addresses(value))
 
 
 def _recognised(value: str) -> list[str]:
     """The parts of a value under `logger` that are secret by their look."""
     look = [value] if _LIKE_A_KEY.fullmatch(value) and not value.startswith("${") else []
-    return look + [found[1] for found in _IN_ADDRESS.finditer(value)]
+    return look + _in_addresses(value)
+
+
+def _in_addresses(value: str) -> list[str]:
+    """Passwords and tokens in addresses."""
+    return [found[found.lastindex or 0] for found in _IN_ADDRESS.finditer(value)]
 
 
 def _in_config(
