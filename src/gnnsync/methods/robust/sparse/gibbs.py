@@ -18,7 +18,7 @@ PRIOR = (0.15, 1.5)
 # as good as none; at the largest, one measurement says next to nothing.
 SCALES = np.geomspace(1e-3, 1.0, 70)
 # η is kept from 0 and 1 by this.
-_LEAST_ETA = 1e-6
+LEAST_ETA = 1e-6
 # Part of a chain's variance that its neighbours leave below which it is a bridge of the inliers.
 _BRIDGE = 1e-8
 # Windings of the circle over which the normal density is summed, and the largest variance for
@@ -84,7 +84,10 @@ def sample_inliers(
         TimeUp: the time limit (`gnnsync.work`) is reached.
     """
     prior = PRIOR[0] + seen[0], PRIOR[1] + seen[1]
-    state = _State(kernel, replicas, rng, prior, sigma)
+    state = KernelState(kernel, replicas, rng, prior, sigma)
+    # Trusted chains are inliers from the beginning, along a tree of them and then the rest.
+    for chain in np.flatnonzero(kernel.doubted == 0).tolist():
+        state.put(chain, np.ones(replicas, dtype=bool))
     if start is not None:
         for chain in np.flatnonzero(start & (kernel.doubted > 0)).tolist():
             state.put(chain, state.inlier[:, chain] | (np.arange(replicas) % 4 > 0))
@@ -99,7 +102,7 @@ def sample_inliers(
     return InlierSamples(*columns)
 
 
-class _State:
+class KernelState:
     """Inliers (r, c) of the replicas with the covariance of the junctions in units of σ²."""
 
     def __init__(
@@ -128,9 +131,12 @@ class _State:
         self.eta = rng.uniform(0.005, 0.05, replicas)
         middle = self.scales[len(self.scales) // 3 : 4 * len(self.scales) // 5 + 1]
         self.sigma = rng.choice(middle, replicas)
-        # Trusted chains are inliers from the beginning, along a tree of them and then the rest.
-        for chain in np.flatnonzero(kernel.doubted == 0).tolist():
-            self.put(chain, np.ones(replicas, dtype=bool))
+
+    def keep(self, replicas: IntArray, sigma: FloatArray) -> None:
+        """Take some of the replicas, in this order and with these scales, for all."""
+        self.inlier, self.lifted = self.inlier[replicas], self.lifted[replicas]
+        self.label, self.mean = self.label[replicas], self.mean[replicas]
+        self.covariance, self.sigma = self.covariance[replicas], sigma
 
     def sweep(self) -> FloatArray:
         """Resample every chain, pairs of them, η and σ; the probability (r, c) of each chain."""
@@ -153,7 +159,7 @@ class _State:
         return self.mean + self.sigma[:, None] * moved + own
 
     def _resample(self, chain: int) -> FloatArray:
-        error, variance = self._closure(chain)
+        error, variance = self.closure(chain)
         odds = self._prior(np.full(len(error), chain), np.arange(len(error)))
         odds = odds + log_density(error, self.sigma**2 * variance)
         probability = np.asarray(expit(odds))
@@ -201,7 +207,7 @@ class _State:
         for chain, inlier in new.items():
             self.put(chain, inlier)
 
-    def _closure(self, chain: int) -> tuple[FloatArray, FloatArray]:
+    def closure(self, chain: int) -> tuple[FloatArray, FloatArray]:
         """Closure error (r,) and its variance in σ², infinite where the others do not join it."""
         u, v = self.kernel.ends[:, chain]
         own = self.kernel.variance[chain]
@@ -278,7 +284,7 @@ class _State:
         outliers = (wrong * (1 + rest)).sum(axis=1)
         inliers = doubted.sum() - outliers
         eta = self.rng.beta(self.prior[0] + outliers, self.prior[1] + inliers)
-        self.eta = np.clip(eta, _LEAST_ETA, 1.0 - _LEAST_ETA)
+        self.eta = np.clip(eta, LEAST_ETA, 1.0 - LEAST_ETA)
 
     def _resample_sigma(self) -> None:
         fitted = self.mean @ self.incidence.T

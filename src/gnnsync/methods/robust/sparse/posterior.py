@@ -9,6 +9,7 @@ import numpy as np
 from gnnsync.angles import TWO_PI, wrap
 from gnnsync.graph import MeasurementGraph
 from gnnsync.methods.robust.noise.mixture import relative_weight
+from gnnsync.methods.robust.sparse.enumeration import MOST_ENUMERATED, enumerate_inliers
 from gnnsync.methods.robust.sparse.gibbs import (
     PRIOR,
     InlierSamples,
@@ -129,7 +130,9 @@ def sample_angles(
     sigma: float | None = None,
     start: BoolArray | None = None,
 ) -> AngleSamples:
-    """Samples of the posterior of a connected graph, k = 1, by `sample_inliers`.
+    """Samples of the posterior of a connected graph, k = 1.
+
+    They are exact for a few chains (`enumerate_inliers`), else from `sample_inliers`.
 
     Given the inliers and the noise, angles are normal. Parts of the graph that no inlier joins have
     independent rotations.
@@ -142,11 +145,14 @@ def sample_angles(
         sigma: scale of the noise of an edge of mean weight, if it is known; else it is sampled.
         start: (m,) edges that are inliers at first in most replicas, as of a fit.
     """
-    if start is not None and kernel.num_chains:
-        on_cycle = kernel.chain >= 0
-        wrong = np.bincount(kernel.chain[on_cycle & ~start], minlength=kernel.num_chains)
-        start = wrong == 0
-    found = sample_inliers(kernel, rng, seen=seen, sigma=sigma, start=start)
+    if kernel.num_chains <= MOST_ENUMERATED:
+        found = enumerate_inliers(kernel, rng, seen=seen, sigma=sigma)
+    else:
+        if start is not None:
+            on_cycle = kernel.chain >= 0
+            wrong = np.bincount(kernel.chain[on_cycle & ~start], minlength=kernel.num_chains)
+            start = wrong == 0
+        found = sample_inliers(kernel, rng, seen=seen, sigma=sigma, start=start)
     most = int(np.clip(_EDGES // graph.num_edges, _FEWEST_SAMPLES, _MOST_SAMPLES))
     chosen = rng.choice(len(found.eta), min(most, len(found.eta)), replace=False)
     inlier = _edge_samples(graph, kernel, found, chosen, rng)
