@@ -24,6 +24,12 @@ def complete_network(points):
     return DistanceNetwork(pairs, distance, len(points), points=points)
 
 
+def network_within(points, radius):
+    """The distances up to a radius."""
+    network = complete_network(points)
+    return network.keep_edges(network.distance < radius)
+
+
 def true_patches(network, count=12, size=12, mirrored=(), noise=0.0, seed=0):
     """Patches of nearest points with true positions, turned at random and some reflected."""
     from gnnsync.localization.base import LocalPatches

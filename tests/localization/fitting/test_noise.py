@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,3 +58,34 @@ def test_slope_and_curvature_are_derivatives():
         here.curvature, (up.slope - down.slope) / (2 * step), rtol=1e-4, atol=1e-6
     )
     np.testing.assert_allclose(law.log_likelihood(true), -here.value)
+
+
+@pytest.mark.parametrize(("draw", "least", "most"), [("uniform", 3.5, 4.0), ("normal", 2.0, 2.2)])
+def test_the_shape_is_that_of_the_noise(draw, least, most):
+    rng = np.random.default_rng(3)
+    error = rng.uniform(-1.7, 1.7, 3000) if draw == "uniform" else rng.standard_normal(3000)
+    true = rng.uniform(0.5, 2.0, 3000)
+    distance = true * (1.0 + 0.05 * error)
+    law = fitted(true, distance).shaped(true, 0)
+    assert least <= law.shape <= most
+
+
+@pytest.mark.parametrize("shape", [2.0, 3.0, 4.0])
+def test_densities_of_all_shapes_have_the_stated_deviation(shape):
+    residual = np.linspace(-0.5, 0.5, 20001)
+    distance = np.ones_like(residual)
+    law = DistanceNoise(distance, distance, 0.05, too_short=1e-12, too_long=1e-12, shape=shape)
+    density = np.exp(law.log_likelihood(distance + residual)) * (residual[1] - residual[0])
+    assert abs(density.sum() - 1.0) < 1e-3
+    assert abs(np.sqrt(density @ residual**2) / 0.05 - 1.0) < 1e-2
+
+
+def test_derivatives_with_a_larger_shape():
+    true, distance, _ = drawn(1.0, size=50)
+    law = fitted(true, distance)
+    law = replace(law, shape=3.5)
+    scale, step = law.scale(true), 1e-6
+    up, here, down = (law.energy(true + s * step, scale) for s in (1.0, 0.0, -1.0))
+    slope, curvature = up.value - down.value, up.slope - down.slope
+    np.testing.assert_allclose(here.slope, slope / (2 * step), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(here.curvature, curvature / (2 * step), rtol=1e-4, atol=1e-4)

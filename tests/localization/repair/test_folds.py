@@ -5,7 +5,13 @@ import pytest
 
 from gnnsync.errors import ParameterError
 from gnnsync.localization.fitting.fit import fit_points
-from gnnsync.localization.repair.folds import FoldRepair, best_of_each, rejoined, relocated
+from gnnsync.localization.repair.folds import (
+    FoldRepair,
+    best_of_each,
+    is_folded,
+    rejoined,
+    relocated,
+)
 from gnnsync.localization.repair.scaling import landmark_map
 from gnnsync.positions import position_rmse
 from gnnsync.rigidity import localizable_points
@@ -34,25 +40,35 @@ def test_shortest_paths_are_a_further_start():
     assert position_rmse(found, network) < 0.2 * position_rmse(without, network)
 
 
-def test_every_start_has_a_round():
-    # The map of the likelier start stays folded, that of the other does not.
+def test_a_folded_map_is_known_and_unfolded():
     network = disc_network(n=120, degree=14.0, eta=0.05, seed=6)
-    good = localizable_points(network.pairs, 120)
-    noise = np.random.default_rng(0).standard_normal((3, 120, 2))
-    folded, other = network.points + 0.2 * noise[1], network.points + 0.3 * noise[2]
-    first, last = (FoldRepair(rounds, [(1.0, 5)], landmarks=0) for rounds in (0, 1))
-    both = [folded, other]
-    assert (first(network, both) == first(network, [folded])).all()
-    assert position_rmse(last(network, [folded]), network, good) > 0.1
-    assert position_rmse(last(network, both), network, good) < 0.05
+    noise = np.random.default_rng(1).standard_normal((120, 2))
+    folded = network.points + 0.4 * noise
+    none, good = np.zeros(120, bool), localizable_points(network.pairs, 120)
+    for start, wrong in ((network.points, False), (folded, True)):
+        assert is_folded(network, fit_points(network, start, none, 60, 1e-5)) == wrong
+    repair = FoldRepair(landmarks=0)
+    assert position_rmse(repair(network, [folded]), network, good) < 0.03
+
+
+def test_the_other_start_is_tried_while_the_map_is_folded():
+    network = disc_network(n=120, degree=14.0, eta=0.05, seed=6)
+    noise = np.random.default_rng(4).standard_normal((120, 2))
+    bad = network.points + 0.6 * noise
+    repair = FoldRepair(1, [(0.0, 0)], landmarks=0, reflections=0)
+    assert position_rmse(repair(network, [bad, network.points]), network) < 0.05
 
 
 def test_a_start_that_is_better_than_shortest_paths_is_kept():
-    network = disc_network(eta=0.05)
+    network = disc_network(n=100, degree=14.0, eta=0.05)
+    good = localizable_points(network.pairs, 100)
     with_paths, alone = (
-        FoldRepair(rounds=0, landmarks=landmarks)(network, [network.points]) for landmarks in (3, 0)
+        position_rmse(
+            FoldRepair(rounds=0, landmarks=count)(network, [network.points]), network, good
+        )
+        for count in (3, 0)
     )
-    assert (with_paths == alone).all()
+    assert abs(with_paths - alone) < 1e-3
 
 
 @pytest.mark.parametrize("landmarks", [-1, 1, 2])

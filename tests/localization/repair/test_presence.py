@@ -1,10 +1,6 @@
 import numpy as np
 
-from gnnsync.localization.repair.presence import (
-    point_reach,
-    presence_log_likelihood,
-    two_steps_apart,
-)
+from gnnsync.localization.repair.presence import point_reach, two_steps_apart
 from tests.distances import complete_network, disc_network
 
 
@@ -20,11 +16,3 @@ def test_two_steps_apart_on_a_path():
         np.array([True, False, False, True, False, True])
     )
     assert two_steps_apart(network).T.tolist() == [[0, 2], [1, 3]]
-
-
-def test_a_folded_map_is_less_likely():
-    network = disc_network(n=200)
-    folded = network.points.copy()
-    folded[:, 0] = np.abs(folded[:, 0] - 0.5)
-    true = presence_log_likelihood(network, network.points)
-    assert presence_log_likelihood(network, folded) < true - 100.0

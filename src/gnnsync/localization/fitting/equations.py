@@ -13,7 +13,7 @@ from gnnsync.typing import BoolArray, FloatArray, IntArray
 
 # Added to the diagonal of the equations, relative to its largest entry, so that points without
 # weight stay where they are and the motions of the whole map have a pivot.
-_LEAST_DAMPING = 1e-13
+_LEAST_DAMPING = 1e-9
 # Damping of the first step, and how it changes after a good and a bad one.
 _FIRST_DAMPING, _RELAX, _STIFFEN = 1e-3, 0.2, 5.0
 # The exact second derivative is tried up to the first damping, its positive part up to the second.

@@ -53,8 +53,8 @@ class RobustRefinement:
         place = np.asarray(points, dtype=np.float64)
         check_array("points", place[np.isfinite(place).all(axis=1)])
         place = anchored(network, place)
-        fit = fit_points(network, place, held_anchors(network), self.iterations, self.tolerance)
-        return fit
+        held = held_anchors(network)
+        return fit_points(network, place, held, self.iterations, self.tolerance, shaped=True)
 
 
 def located(network: DistanceNetwork, fit: Fit, seconds: float) -> Positions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,7 +12,8 @@ from gnnsync.distance_network import DistanceNetwork
 from gnnsync.errors import ParameterError, check_integer, check_real
 from gnnsync.localization.fitting.fit import Fit, fit_points, lengths
 from gnnsync.localization.fitting.frames import anchored, held_anchors
-from gnnsync.localization.repair.presence import presence_log_likelihood
+from gnnsync.localization.fitting.reach import missing_pairs
+from gnnsync.localization.repair.hinges import reflected_parts
 from gnnsync.localization.repair.scaling import landmark_map
 from gnnsync.localization.repair.unfolding import Unfolding
 from gnnsync.localization.synchronization.joining import join_bodies
@@ -23,7 +24,12 @@ from gnnsync.work import time_is_up
 # A likelihood has to rise by more: less is rounding.
 _LEAST_GAIN = 1e-3
 # Steps and tolerance of the fits that are compared.
-_STEPS, _TOLERANCE = 60, 1e-5
+_STEPS, _TOLERANCE = 60, 1e-4
+# A component of fewer points has one map, up to a motion.
+_LEAST_POINTS = 4
+# Near pairs without a distance, and rejected distances of a point, are more than usual by so many
+# standard errors and a few. Pairs within the reach by so many widths are near.
+_SURE, _FEW, _SURE_WIDTHS = 3.0, 2, 4.0
 # Points of the plane are determined by paths to so many.
 _LEAST_LANDMARKS = 3
 # Distances of less confidence, or with a residual of so many deviations, count as rejected; points
@@ -36,25 +42,29 @@ class FoldRepair:
     """Maps unfolded in several ways and fitted; the most likely one is kept.
 
     The likelihood is that of the distances (`DistanceNoise`) times that of which pairs were
-    measured at all (`presence_log_likelihood`), which tells a folded map from a plain one even if
-    the distances fit either.
+    measured at all (`ReachLaw`), which tells a folded map from a plain one even if the distances
+    fit either. The starts are fitted as a whole, and the best one of each component is kept. Then
+    each component is searched by itself, with the laws of the noise and the reach held.
 
     Args:
-        rounds: most rounds; the first begins with every start, the others with the best map so
-            far, and the search ends after one without gain.
+        rounds: most rounds of trials for a component; the search ends after one without gain.
         lifts: one trial each: the height of the third coordinate in median distances and its
-            smoothing, see `Unfolding`.
+            smoothing, see `Unfolding`; only where the map shows that it is folded.
         landmarks: a further start is the scaling of the shortest paths to so many points
             (`landmark_map`), which knows nothing of patches; 0 for none.
+        reflections: so many parts that hang on a narrow place are reflected in each round, see
+            `reflected_parts`.
     """
 
     rounds: int = 6
     lifts: Sequence[Sequence[float]] = ((0.0, 0), (0.3, 0), (1.0, 5), (1.0, 20))
     landmarks: int = 500
+    reflections: int = 12
 
     def __post_init__(self) -> None:
         check_integer("rounds", self.rounds, 0)
         check_integer("landmarks", self.landmarks, 0)
+        check_integer("reflections", self.reflections, 0)
         if 0 < self.landmarks < _LEAST_LANDMARKS:
             raise ParameterError(
                 "landmarks", self.landmarks, f"0 or at least {_LEAST_LANDMARKS}, to span the plane"
@@ -71,42 +81,94 @@ class FoldRepair:
             return starts[0]
         if self.landmarks:
             starts = [*starts, landmark_map(network, self.landmarks, seed)]
-        unfold = Unfolding(network, held_anchors(network))
-        maps = _distinct([_fitted(network, anchored(network, start)) for start in starts])
-        best = maps[0]
-        for number in range(self.rounds):
-            # Each start has a round: the map of a worse one may have fewer folds.
-            maps = [self._round(network, unfold, found, seed, number) for found in maps]
-            before, best = best.score, _best(network, maps)
-            if best.score == before:
+        maps = [_fitted(network, anchored(network, start)) for start in starts]
+        best = _best(network, maps)
+        if best.fit.noise is None or not self.rounds:
+            return np.asarray(best.fit.points)
+        points = best.fit.points.copy()
+        for c in range(network.num_components):
+            own = np.flatnonzero(network.component == c)
+            if len(own) >= _LEAST_POINTS:
+                part, _ = network.subnetwork(own)
+                others = [found.fit.points[own] for found in maps]
+                points[own] = self._best_of(part, points[own], others, best.fit, seed)
+        return points
+
+    def _best_of(
+        self,
+        network: DistanceNetwork,
+        points: FloatArray,
+        others: list[FloatArray],
+        laws: Fit,
+        seed: int,
+    ) -> FloatArray:
+        """The best map (n, 2) from one start, and from others while it is folded."""
+        best = self._searched(network, points, laws, seed)
+        for other in others:
+            if not is_folded(network, best.fit) or time_is_up():
                 break
-            maps = [best]
+            best = max(best, self._searched(network, other, laws, seed), key=_score)
         return np.asarray(best.fit.points)
 
-    def _round(
-        self, network: DistanceNetwork, unfold: Unfolding, best: _Scored, seed: int, number: int
+    def _searched(
+        self, network: DistanceNetwork, points: FloatArray, laws: Fit, seed: int
     ) -> _Scored:
-        """The best map after each trial once."""
-        placings = (relocated, rejoined)
-        count = len(placings) + len(self.lifts)
-        for trial in range(count):
-            if time_is_up():
-                break
-            if trial < len(placings):
-                moved = placings[trial](network, best.fit)
-            else:
-                height, smoothing = self.lifts[trial - len(placings)]
-                draw = seed + count * number + trial
+        """The best map of a connected network that is found from this one."""
+        held = held_anchors(network)
+        best = _fitted(network, points, laws)
+        unfold: Unfolding | None = None
+        for number in range(self.rounds):
+            before = best.score
+            for trial in self._trials(network, best.fit, held):
+                best = max(best, _fitted(network, trial, laws), key=_score)
+                if best.score > before + _LEAST_GAIN or time_is_up():
+                    break
+            lifts = enumerate(self.lifts) if is_folded(network, best.fit) else ()
+            for place, (height, smoothing) in lifts:
+                if time_is_up():
+                    break
+                unfold = unfold or Unfolding(network, held)
+                draw = seed + len(self.lifts) * number + place
                 moved = unfold(best.fit.points, height, draw, int(smoothing))
-            if moved is None:
-                continue
-            found = _fitted(network, moved)
-            mixed = best_of_each(network, best.fit, found.fit)
-            if mixed is not None:
-                found = max(found, _fitted(network, mixed), key=_score)
-            if found.score > best.score + _LEAST_GAIN:
-                best = found
+                best = max(best, _fitted(network, moved, laws), key=_score)
+            if best.score <= before + _LEAST_GAIN or time_is_up():
+                break
         return best
+
+    def _trials(self, network: DistanceNetwork, fit: Fit, held: BoolArray) -> Iterator[FloatArray]:
+        """Maps with some points or a part in another place."""
+        for placing in (relocated, rejoined):
+            moved = placing(network, fit)
+            if moved is not None:
+                yield moved
+        assert fit.reach is not None
+        reach = fit.reach.reach
+        for found in reflected_parts(network, fit.points, reach, held, self.reflections):
+            yield found.points
+
+
+def is_folded(network: DistanceNetwork, fit: Fit) -> bool:
+    """Whether more pairs are near without a distance, or more distances rejected, than is usual.
+
+    Pairs that lie within the reach by some widths have a distance with probability c, the ceiling
+    of `ReachLaw`. Gross errors are spread over the points; where they gather, the map is wrong.
+    """
+    if fit.reach is None:
+        return False
+    law = fit.reach
+    least = law.reach - _SURE_WIDTHS * law.width
+    if least > 0.0:
+        placed = np.asarray(np.isfinite(fit.points).all(axis=1))
+        absent = missing_pairs(network, fit.points, placed, least).shape[1]
+        inside = int((lengths(fit.points, network) < least).sum()) + absent
+        usual = (1.0 - law.ceiling) * inside
+        if absent > usual + _SURE * np.sqrt(usual) + _FEW:
+            return True
+    rejected = fit.confidence < _LEAST_CONFIDENCE
+    share = float(rejected.mean())
+    count = np.bincount(network.pairs[:, rejected].ravel(), minlength=network.num_points)
+    usual_count = share * network.degree
+    return bool((count > usual_count + _SURE * np.sqrt(usual_count) + _FEW).any())
 
 
 class _Scored(NamedTuple):
@@ -138,30 +200,19 @@ def best_of_each(network: DistanceNetwork, one: Fit, other: Fit) -> FloatArray |
     if network.num_components == 1 or one.noise is None:
         return None
     gain = np.subtract(
-        *(one.noise.log_likelihood(lengths(fit.points, network)) for fit in (other, one))
+        *(one.component_log_likelihoods(network, fit.points) for fit in (other, one))
     )
-    own = network.component[network.pairs[0]]
-    better = np.bincount(own, gain, network.num_components) > _LEAST_GAIN
+    better = gain > _LEAST_GAIN
     taken = better[network.component]
     if not taken.any() or taken[network.pairs[0]].all():
         return None
     return np.where(taken[:, None], other.points, one.points)
 
 
-def _distinct(maps: list[_Scored]) -> list[_Scored]:
-    """The most likely one first, without those of the same likelihood."""
-    kept: list[_Scored] = []
-    for found in sorted(maps, key=_score, reverse=True):
-        if not kept or found.score < kept[-1].score - _LEAST_GAIN:
-            kept.append(found)
-    return kept
-
-
-def _fitted(network: DistanceNetwork, points: FloatArray) -> _Scored:
+def _fitted(network: DistanceNetwork, points: FloatArray, laws: Fit | None = None) -> _Scored:
     """The map fitted near positions (n, 2)."""
-    fit = fit_points(network, points, held_anchors(network), _STEPS, _TOLERANCE)
-    likelihood = fit.log_likelihood(network)
-    return _Scored(likelihood + presence_log_likelihood(network, fit.points), fit)
+    fit = fit_points(network, points, held_anchors(network), _STEPS, _TOLERANCE, laws=laws)
+    return _Scored(fit.log_likelihood(network), fit)
 
 
 def relocated(network: DistanceNetwork, fit: Fit) -> FloatArray | None:

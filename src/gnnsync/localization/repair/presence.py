@@ -1,22 +1,15 @@
-"""What missing distances tell: near points usually have one, so points without are not near."""
+"""How far distances reach, and which near pairs have none."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial import cKDTree
 
 from gnnsync.distance_network import DistanceNetwork
 from gnnsync.typing import FloatArray, IntArray
 
 # The reach of a point: this quantile of its distances.
 _REACH = 0.9
-# Bins of the distance, per reach, and how many: pairs farther apart tell nothing.
-_BINS_PER_REACH, _BINS = 10, 13
-# Pairs are looked for up to this multiple of the 90 % quantile of the reaches.
-_FARTHEST = 1.2
-# At most so many near pairs for each distance are counted; a map that is so crowded is folded.
-_MOST_PAIRS = 40
 
 
 def point_reach(network: DistanceNetwork) -> FloatArray:
@@ -40,39 +33,6 @@ def two_steps_apart(network: DistanceNetwork) -> IntArray:
     both = sp.triu(graph @ graph, 1).tocoo()
     missing = ~np.isin(both.row.astype(np.int64) * n + both.col, _keys(network))
     return np.stack([both.row[missing], both.col[missing]]).astype(np.int64)
-
-
-def presence_log_likelihood(network: DistanceNetwork, points: FloatArray) -> float:
-    r"""How well positions explain which distances were measured.
-
-    With t the distance of two points on the map, in units of the smaller of their reaches, and
-    q(t) the share of such pairs that are measured, in bins of t,
-
-    .. math:: \sum_{measured} \log q(t) + \sum_{missing} \log(1 - q(t)).
-
-    Where a map is folded, points are near others without a distance to them, and the sum falls. On
-    networks whose distances do not depend on how near the points are, q is flat and the sum is the
-    same for all maps.
-
-    Args:
-        network: the distances.
-        points: (n, 2) without NaN.
-    """
-    n, reach = network.num_points, point_reach(network)
-    farthest = _FARTHEST * float(np.quantile(reach, _REACH))
-    tree = cKDTree(points)
-    while tree.count_neighbors(tree, farthest) > 2 * _MOST_PAIRS * network.num_edges + n:
-        farthest *= 0.8
-    pairs = tree.query_pairs(farthest, output_type="ndarray").astype(np.int64)
-    near = pairs[network.component[pairs[:, 0]] == network.component[pairs[:, 1]]]
-    i, j = np.sort(near.T, axis=0)
-    apart = np.hypot(*(points[i] - points[j]).T) / np.minimum(reach[i], reach[j])
-    number = np.minimum(apart * _BINS_PER_REACH, _BINS).astype(np.int64)
-    measured = np.isin(i * n + j, _keys(network))
-    total = np.bincount(number, minlength=_BINS + 1)[:_BINS]
-    found = np.bincount(number[measured], minlength=_BINS + 1)[:_BINS]
-    share = (found + 1.0) / (total + 2.0)
-    return float(found @ np.log(share) + (total - found) @ np.log(1.0 - share))
 
 
 def _keys(network: DistanceNetwork) -> IntArray:
