@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from gnnsync.cli.terminal.options import (
+    add_json,
+    add_keep_names,
+    add_seed_and_limit,
+    add_table_options,
+    check_standard_output,
+)
 from gnnsync.cli.terminal.outputs import check_drawings, check_files, check_given
 from gnnsync.cli.terminal.parser import OneLineParser
 from gnnsync.errors import ParameterError
@@ -26,14 +33,7 @@ def locate_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("file", metavar="FILE", help="measured distances, or - for standard input")
     add("--anchors", metavar="FILE", help="points of known position: lines name,x,y")
-    add("--format", choices=FORMATS, help="format of FILE (default: by its ending)")
-    add(
-        "--columns",
-        metavar="LIST",
-        help="titles of the columns of FILE, where they are not known ones: "
-        "i=from,j=to,distance=metres; or their numbers from 1",
-    )
-    add("--encoding", metavar="NAME", help="encoding of the text files, such as latin-1 (UTF-8)")
+    add_table_options(parser, FORMATS, "FILE", "i=from,j=to,distance=metres", "the text files")
     names = ", ".join(method_names())
     add(
         "--method",
@@ -41,13 +41,7 @@ def locate_parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"for the rotations of the patches (default %(default)s); one of {names}",
     )
-    add("--seed", type=int, default=0, help="random seed (default 0)")
-    add(
-        "--time-limit",
-        type=float,
-        metavar="SECONDS",
-        help="stop after this time with the best points so far",
-    )
+    add_seed_and_limit(parser, "", "points")
     _add_outputs(parser)
     return parser
 
@@ -65,19 +59,14 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write residual and confidence of each distance as CSV, or as .parquet",
     )
-    add(
-        "--keep-names",
-        action="store_true",
-        help="read and write names in CSV as they are; by default one that a spreadsheet would run "
-        "(=1+1) is written with an apostrophe in front, and read without it",
-    )
+    add_keep_names(parser, "names")
     add("--plot", metavar="FILE", help="write a map with 95 %% ellipses to .png, .pdf or .svg")
     add(
         "--html",
         metavar="FILE",
         help="write one page with summary, map and sortable tables, which needs no network",
     )
-    add("--json", action="store_true", help="print the summary as one JSON object")
+    add_json(parser)
 
 
 def check_outputs(arguments: argparse.Namespace) -> None:
@@ -86,12 +75,9 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     check_given({f"--{option}": getattr(arguments, option) for option in options})
     if not arguments.file:
         raise ParameterError("FILE", "", "the name of a file, or - for standard input")
-    if arguments.edges == STDIN:
-        raise ParameterError("--edges", STDIN, "a file; --output - prints the points")
     if arguments.file == STDIN and arguments.anchors == STDIN:
         raise ParameterError("--anchors", STDIN, "a file, for FILE is standard input")
-    if arguments.output == STDIN and arguments.json:
-        raise ParameterError("--output", STDIN, "a file with --json, whose summary is printed")
+    check_standard_output(arguments, "points")
     if arguments.output and arguments.output != STDIN:
         check_position_ending(arguments.output)
     check_drawings(arguments.plot, arguments.html)

@@ -5,6 +5,13 @@ from __future__ import annotations
 import argparse
 
 from gnnsync.anchors import Anchors, FileAnchors, NamedAnchors, SeveralAnchors, parse_fixed
+from gnnsync.cli.terminal.options import (
+    add_json,
+    add_keep_names,
+    add_seed_and_limit,
+    add_table_options,
+    check_standard_output,
+)
 from gnnsync.cli.terminal.outputs import check_drawings, check_files, check_given
 from gnnsync.cli.terminal.parser import OneLineParser
 from gnnsync.errors import ParameterError
@@ -29,14 +36,8 @@ def solve_parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("file", metavar="FILE", help="measurements, or - for standard input")
-    add("--format", choices=FORMATS, help="format of FILE (default: by its ending)")
-    add(
-        "--columns",
-        metavar="LIST",
-        help="titles of the columns of a table, where they are not known ones: "
-        "src=node_a,dst=node_b,offset=delta; or their numbers from 1",
-    )
-    add("--encoding", metavar="NAME", help="encoding of a text file, such as latin-1 (UTF-8)")
+    example = "src=node_a,dst=node_b,offset=delta"
+    add_table_options(parser, FORMATS, "a table", example, "a text file")
     names = ", ".join(method_names())
     add("--method", default="auto", metavar="NAME", help=f"default %(default)s; one of {names}")
     add(
@@ -45,13 +46,7 @@ def solve_parser() -> argparse.ArgumentParser:
         default=1,
         help="number of groups of angles mixed in the offsets (default 1)",
     )
-    add("--seed", type=int, default=0, help="random seed (default 0)")
-    add(
-        "--time-limit",
-        type=float,
-        metavar="SECONDS",
-        help="stop solving after this time with the best angles so far",
-    )
+    add_seed_and_limit(parser, "solving ", "angles")
     add(
         "--trust",
         choices=TRUST,
@@ -121,12 +116,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write residual and confidence of each edge as CSV, or as .parquet",
     )
-    add(
-        "--keep-names",
-        action="store_true",
-        help="read and write node names in CSV as they are; by default one that a spreadsheet "
-        "would run (=1+1) is written with an apostrophe in front, and read without it",
-    )
+    add_keep_names(parser, "node names")
     add("--plot", metavar="FILE", help="write a figure of the solution to .png, .pdf or .svg")
     add(
         "--html",
@@ -138,7 +128,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="places of the nodes in the figures: lines node,x,y (default: computed)",
     )
-    add("--json", action="store_true", help="print the summary as one JSON object")
+    add_json(parser)
     add(
         "--between",
         metavar="A,B",
@@ -164,8 +154,7 @@ def check_outputs(arguments: argparse.Namespace, whole_poses: bool) -> None:
     """Check that options agree and output files can be written, before any work is done."""
     options = ("output", "edges", "plot", "html", "anchors", "coordinates", "columns")
     check_given({f"--{option}": getattr(arguments, option) for option in options})
-    if arguments.edges == STDIN:
-        raise ParameterError("--edges", STDIN, "a file; --output - prints the angles")
+    check_standard_output(arguments, "angles")
     if arguments.output and arguments.output != STDIN:
         ending = (check_pose_ending if whole_poses else check_ending)(arguments.output)
     else:
@@ -179,8 +168,6 @@ def check_outputs(arguments: argparse.Namespace, whole_poses: bool) -> None:
         raise ParameterError(option, value, "used with --headings-only; a FIX line holds a pose")
     if whole_poses and arguments.k != 1:
         raise ParameterError("--k", arguments.k, "1 for whole poses; or add --headings-only")
-    if arguments.output == STDIN and arguments.json:
-        raise ParameterError("--output", STDIN, "a file with --json, whose summary is printed")
     if whole_poses and arguments.between:
         raise ParameterError("--between", arguments.between[0], "used with --headings-only")
     if arguments.explain is not None and arguments.json:

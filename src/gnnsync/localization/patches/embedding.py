@@ -56,7 +56,7 @@ class StressEmbedding:
         for chosen, members, valid in padded(patches):
             check_time()
             measured, sigma = local_distances(network, members, valid)
-            start = scaled(shortest_paths(measured), valid)
+            start = self.start(network, members, valid, measured)
             apart = _NEAR * np.minimum(reach[members][:, :, None], reach[members][:, None, :])
             placed, spread = fit_patches(start, measured, sigma, apart, valid, self.iterations)
             places = patches.indptr[chosen][:, None] + np.arange(members.shape[1])
@@ -65,6 +65,19 @@ class StressEmbedding:
             done += len(chosen)
             advance(done / len(patches))
         return self._good(patches, position, deviation)
+
+    def start(
+        self, network: DistanceNetwork, members: IntArray, valid: BoolArray, measured: FloatArray
+    ) -> FloatArray:
+        """Positions (b, k, 2) to begin with, of b patches of at most k points.
+
+        Args:
+            network: holds the distances.
+            members: (b, k) numbers of the points.
+            valid: (b, k) which of them exist.
+            measured: (b, k, k) distances, inf where there is none.
+        """
+        return scaled(shortest_paths(measured), valid)
 
     def _good(
         self, patches: LocalPatches, position: FloatArray, deviation: FloatArray

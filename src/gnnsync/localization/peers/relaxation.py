@@ -61,11 +61,11 @@ class Relaxation:
                 f"the semidefinite relaxation takes at most {self.max_points} connected points: "
                 f"the network has {largest}"
             )
-        _cvxpy()
+        require_cvxpy()
         return locate_components(network, self._locate, seed)
 
     def _locate(self, network: DistanceNetwork, rng: np.random.Generator) -> Placed:
-        points, converged = _relaxed(network, self.spread)
+        points, converged = relaxed_points(network, self.spread)
         if not self.refined:
             return Placed(points, converged=converged)
         fits = self.majorisation(network, points[None])
@@ -74,9 +74,9 @@ class Relaxation:
         )
 
 
-def _relaxed(network: DistanceNetwork, spread: float) -> tuple[FloatArray, bool]:
+def relaxed_points(network: DistanceNetwork, spread: float) -> tuple[FloatArray, bool]:
     """Points (n, 2) of the relaxation, and whether the solver met its tolerance."""
-    cp = _cvxpy()
+    cp = require_cvxpy()
     # In units of a typical distance the numbers are near 1, as the tolerances of solvers expect.
     unit = float(np.sqrt(np.mean(network.distance**2)))
     inner = cp.Variable((network.num_points,) * 2, PSD=True)
@@ -103,7 +103,8 @@ def _relaxed(network: DistanceNetwork, spread: float) -> tuple[FloatArray, bool]
     return points, problem.status == cp.OPTIMAL
 
 
-def _cvxpy() -> Any:
+def require_cvxpy() -> Any:
+    """The package, or one line that says that it is missing."""
     try:
         # An optional package that takes a second to load.
         import cvxpy
