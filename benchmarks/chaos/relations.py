@@ -230,7 +230,8 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--learned", action="store_true", help="the learned methods")
     parser.add_argument("--poses", action="store_true", help="solve_poses")
-    parser.add_argument("--only", nargs="*", help="these cases only")
+    known = [*CASES, *LEARNED_CASES]
+    parser.add_argument("--only", nargs="*", choices=known, metavar="CASE", help="these only")
     parser.add_argument("--seeds", type=int, default=1, help="networks of each kind")
     options = parser.parse_args(arguments)
     if options.poses:

@@ -152,7 +152,10 @@ def digests(names: Sequence[str], threads: int) -> dict[str, str]:
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", help="these cases", default=list(cases()))
+    known = list(cases())
+    parser.add_argument(
+        "--only", nargs="+", choices=known, metavar="CASE", help="these only", default=known
+    )
     parser.add_argument("--threads", nargs="+", type=int, default=THREADS)
     options = parser.parse_args(arguments)
     print("| case | " + " | ".join(f"{n} threads" for n in options.threads) + " | same |")
