@@ -52,14 +52,14 @@ class FoldRepair:
             smoothing, see `Unfolding`; only where the map shows that it is folded.
         landmarks: a further start is the scaling of the shortest paths to so many points
             (`landmark_map`), which knows nothing of patches; 0 for none.
-        reflections: so many parts that hang on a narrow place are reflected in each round, see
-            `reflected_parts`.
+        reflections: so many maps with a part reflected at a narrow place are tried in each round,
+            see `reflected_parts`.
     """
 
     rounds: int = 6
     lifts: Sequence[Sequence[float]] = ((0.0, 0), (0.3, 0), (1.0, 5), (1.0, 20))
     landmarks: int = 500
-    reflections: int = 12
+    reflections: int = 40
 
     def __post_init__(self) -> None:
         check_integer("rounds", self.rounds, 0)

@@ -22,6 +22,8 @@ _SPACING = 0.3
 _LEAST_PART = 3
 # Directions of the lines that a part is reflected at.
 _DIRECTIONS = 12
+# The same part is reflected at so many lines at most.
+_LINES = 5
 # Two parts are the same if they share more than this of their points.
 _SAME = 0.8
 
@@ -51,18 +53,17 @@ def reflected_parts(
         points: (n, 2).
         reach: largest usual distance.
         held: (n,) points that stay.
-        most: number of maps; per part the one that changes the distances least counts.
+        most: number of maps; few of them reflect the same part, at different lines.
     """
     found: list[Reflected] = []
     for centre, part, disc in _narrow_places(network, points, reach):
-        best = _best_line(network, points, centre, part, disc, reach)
-        if not (best.part & held).any():
-            found.append(best)
+        lines = _lines(network, points, centre, part, disc, reach)
+        found += [one for one in lines if not (one.part & held).any()]
     chosen: list[Reflected] = []
     for candidate in sorted(found, key=lambda one: one.cost):
         if len(chosen) == most:
             break
-        if not any(_alike(candidate.part, other.part) for other in chosen):
+        if sum(_alike(candidate.part, other.part) for other in chosen) < _LINES:
             chosen.append(candidate)
     return chosen
 
@@ -103,20 +104,21 @@ def _part(graph: sp.csr_array, chosen: IntArray) -> sp.csr_array:
     return sp.csr_array(graph[chosen][:, chosen])
 
 
-def _best_line(
+def _lines(
     network: DistanceNetwork,
     points: FloatArray,
     centre: FloatArray,
     part: BoolArray,
     disc: BoolArray,
     reach: float,
-) -> Reflected:
-    """The reflection at a line through the centre that changes the distances least.
+) -> list[Reflected]:
+    """The reflections at lines through the centre that change the distances least.
 
     Points of the disc on the side of the part go with it, or stay.
     """
-    best: Reflected | None = None
+    found: list[Reflected] = []
     middle = points[part].mean(axis=0) - centre
+    before = np.abs(network.residual(points))
     for angle in np.linspace(0.0, np.pi, _DIRECTIONS, endpoint=False).tolist():
         normal = np.array([-np.sin(angle), np.cos(angle)])
         height = (points - centre) @ normal
@@ -124,9 +126,7 @@ def _best_line(
         side = disc & (height * (middle @ normal) > 0.0)
         for moved in (part | side, part):
             map_ = np.where(moved[:, None], mirrored, points)
-            change = np.abs(network.residual(map_)) - np.abs(network.residual(points))
+            change = np.abs(network.residual(map_)) - before
             cost = float(np.sum((np.maximum(change, 0.0) / reach) ** 2))
-            if best is None or cost < best.cost:
-                best = Reflected(cost, moved, map_)
-    assert best is not None
-    return best
+            found.append(Reflected(cost, moved, map_))
+    return sorted(found, key=lambda one: one.cost)[:_LINES]
