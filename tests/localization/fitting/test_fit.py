@@ -15,6 +15,16 @@ def test_exact_distances_are_met():
     np.testing.assert_allclose(lengths(fit.points, network), network.distance, atol=1e-10)
 
 
+def test_points_that_are_nearly_right_are_not_rejected():
+    """Most of the start is exact: by its deviation alone, all other distances would be wrong."""
+    network = disc_network(degree=16.0)
+    start = network.points.copy()
+    start[:12] += 1e-5 * np.random.default_rng(1).standard_normal((12, 2))
+    fit = fit_points(network, start, NONE, 100, 1e-9)
+    assert fit.confidence.min() > 0.99
+    np.testing.assert_allclose(lengths(fit.points, network), network.distance, atol=1e-12)
+
+
 def test_gross_errors_are_found_and_left_out():
     network = disc_network(eta=0.02, outliers=0.1)
     fit = fit_points(network, network.points, NONE, 100, 1e-9)

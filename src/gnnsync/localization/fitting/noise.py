@@ -36,8 +36,9 @@ _FIRST_SHORT, _FIRST_LONG, _MOST_ERRORS = 0.01, 0.05, 0.4
 _PRIOR_ERRORS, _PRIOR_DISTANCES = 0.5, 50.0
 # Median of the absolute value of a standard normal number.
 _MEDIAN_NORMAL = 0.6745
-# The first law is wider by this factor, or points that start badly would be rejected.
-_WIDER = 3.0
+# The first law is wider by this factor, and no narrower than this part of the distances, or points
+# that start badly would be rejected.
+_WIDER, _LEAST_FIRST = 3.0, 1e-3
 # Curvature that steps assume at least, in units of the noise: for β > 2 that at 0 is 0.
 _LEAST_STIFFNESS = 0.1
 # Largest log-odds: beyond these a probability is 0 or 1.
@@ -82,7 +83,8 @@ class DistanceNoise:
         law = cls(distance, deviation, 1.0)
         scale = law.scale(length)
         sigma = _WIDER * float(np.median(np.abs(length - distance) / scale)) / _MEDIAN_NORMAL
-        return replace(law, sigma=max(sigma, law._least_sigma(scale)))
+        least = _LEAST_FIRST * float(np.median(distance / scale))
+        return replace(law, sigma=max(sigma, least, law._least_sigma(scale)))
 
     def scale(self, length: FloatArray) -> FloatArray:
         """s (m,) at these lengths."""
