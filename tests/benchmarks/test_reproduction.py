@@ -60,9 +60,10 @@ def test_every_finished_job_has_its_replicas(kept):
 
 
 def _some(kept, method, k):
-    """A kept job of the paper's protocol, and its rows."""
+    """A kept job of the paper's protocol with little noise, and its rows."""
     jobs = kept.jobs[(kept.jobs["protocol"] == "paper") & kept.jobs["job_hash"].isin(kept.finished)]
     jobs = jobs[(jobs["method"] == method) & (jobs["k"] == k) & (jobs["graph"] == "ero")]
+    jobs = jobs[jobs["eta"] == 0.2]
     if jobs.empty:
         pytest.skip("not run yet")
     job = jobs.iloc[-1]
@@ -73,7 +74,8 @@ def _some(kept, method, k):
 def test_a_row_of_the_page_is_reproduced_by_its_command(kept, method, k):
     """For k = 1 of one network and trial, since replicas do not depend on each other.
 
-    Trainings for k = 2 amplify rounding, which depends on how many replicas are computed at once.
+    Trainings for k = 2, or at high noise, amplify rounding, which depends on how many replicas are
+    computed at once.
     """
     job, rows = _some(kept, method, k)
     again = rerun(job["line"], ["data.seeds=[10]", "trials=1"] if k == 1 else [])
